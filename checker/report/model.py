@@ -1,0 +1,333 @@
+"""The report as values: what a command found out, before it is written in any format.
+
+The JSON form of these values is stable; ``contracts/schema/report.schema.json`` describes it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, TypeAlias
+
+from checker._compat import StrEnum
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from checker.location import Location
+
+Json: TypeAlias = bool | int | float | str | list["Json"] | dict[str, "Json"] | None
+Boundary: TypeAlias = int | str | None
+"""A number; `NOT_A_BOUNDARY` for a captured value that is none; None where nothing was proven."""
+
+SCHEMA = 1
+NOT_A_BOUNDARY = "not-a-boundary"
+NOT_IMPLEMENTED = "not-implemented"
+"""Reason of a clause this version cannot check; alone it changes neither verdict nor status."""
+RAISES = "raises"
+"""Reason of a clause that is not applicable because the engine raises before its values exist."""
+
+
+class Status(StrEnum):
+    """What is known about a clause."""
+
+    HOLDS = "holds"
+    VIOLATED = "violated"
+    UNPROVEN = "unproven"
+    NOT_APPLICABLE = "not-applicable"
+
+
+class Severity(StrEnum):
+    """How much a violation matters to serving."""
+
+    ERROR = "error"
+    WARNING = "warning"
+    INFO = "info"
+
+
+class Verdict(StrEnum):
+    """The answer to the one question."""
+
+    AGREE = "agree"
+    DIFFER = "differ"
+    UNPROVEN = "unproven"
+
+
+EXIT_STATUS = {Verdict.AGREE: 0, Verdict.DIFFER: 1, Verdict.UNPROVEN: 3}
+
+
+@dataclass(frozen=True, slots=True)
+class Side:
+    """One of the two implementations compared.
+
+    `with_` are the other distributions its code was read from, by name and version.
+    """
+
+    engine: str
+    source: str
+    version: str | None
+    fingerprint: str
+    entry: str
+    with_: Mapping[str, str] = field(default_factory=dict)
+
+    def to_json(self) -> dict[str, Json]:
+        """The side as the report's schema has it."""
+        return {
+            "engine": self.engine,
+            "source": self.source,
+            "version": self.version,
+            "fingerprint": self.fingerprint,
+            "entry": self.entry,
+            "with": {name: self.with_[name] for name in sorted(self.with_)},
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class SideValue:
+    """What one side computes where a clause looks: the rendered term and its lines."""
+
+    value: str | None = None
+    locations: tuple[Location, ...] = ()
+
+    def to_json(self) -> dict[str, Json]:
+        """The value as the report's schema has it."""
+        return {"value": self.value, "locations": [place(item) for item in self.locations]}
+
+
+@dataclass(frozen=True, slots=True)
+class Raised:
+    """What an engine would raise instead of computing a value."""
+
+    type: str
+    message: str
+    location: Location | None
+
+    def to_json(self) -> dict[str, Json]:
+        """The error as the report's schema has it."""
+        location = None if self.location is None else place(self.location)
+        return {"type": self.type, "message": self.message, "location": location}
+
+
+@dataclass(frozen=True, slots=True)
+class ClauseResult:
+    """What was found out about one clause.
+
+    `when` are conditions like ``norm_before_residual == true``; `reason` says why nothing is proven
+    or why the clause does not apply.
+    """
+
+    id: str
+    status: Status
+    severity: Severity
+    message: str = ""
+    remedy: str = ""
+    when: tuple[str, ...] = ()
+    reason: str | None = None
+    error: Raised | None = None
+    train: SideValue = SideValue()
+    serve: SideValue = SideValue()
+
+    @property
+    def undecided(self) -> bool:
+        """Whether a proof was tried and failed; a clause nobody checks yet is not undecided."""
+        return self.status is Status.UNPROVEN and self.reason != NOT_IMPLEMENTED
+
+    def to_json(self) -> dict[str, Json]:
+        """The result as the report's schema has it."""
+        return {
+            "id": self.id,
+            "status": self.status.value,
+            "severity": self.severity.value,
+            "when": list(self.when),
+            "message": self.message,
+            "remedy": self.remedy,
+            "reason": self.reason,
+            "error": None if self.error is None else self.error.to_json(),
+            "train": self.train.to_json(),
+            "serve": self.serve.to_json(),
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Capture:
+    """Which boundaries of the target one side captures.
+
+    `boundaries` is what prefill captures; `graph_boundaries` is given where captured graphs differ
+    from it; `aliased` are the requested ids whose stored tensor is overwritten later.
+    """
+
+    layer_ids: tuple[int, ...] | None = None
+    boundaries: tuple[Boundary, ...] | None = None
+    graph_boundaries: tuple[Boundary, ...] | None = None
+    aliased: tuple[int, ...] = ()
+    error: Raised | None = None
+
+    def to_json(self) -> dict[str, Json]:
+        """The capture as the report's schema has it."""
+        return {
+            "layer_ids": _listed(self.layer_ids),
+            "boundaries": _listed(self.boundaries),
+            "graph_boundaries": _listed(self.graph_boundaries),
+            "aliased": list(self.aliased),
+            "error": None if self.error is None else self.error.to_json(),
+        }
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class ConfigRead:
+    """A configuration key the code reads.
+
+    `key` is dotted where it stands deeper (``eagle_config.use_aux_hidden_state``); `default` is
+    the Python spelling of what is used when the key is missing, None when nothing is.
+    """
+
+    key: str
+    default: str | None
+    location: Location
+
+    def to_json(self) -> dict[str, Json]:
+        """The read as the report's schema has it."""
+        return {"key": self.key, "default": self.default, "location": place(self.location)}
+
+
+@dataclass(frozen=True, slots=True)
+class SideFacts:
+    """What was learned about one side whatever the clauses say.
+
+    `weights` maps checkpoint names to the parameters they reach, None for one that is dropped.
+    """
+
+    capture: Capture = Capture()
+    config_reads: tuple[ConfigRead, ...] = ()
+    weights: Mapping[str, str | None] = field(default_factory=dict)
+
+    def to_json(self) -> dict[str, Json]:
+        """The facts as the report's schema has them."""
+        return {
+            "capture": self.capture.to_json(),
+            "config_reads": [
+                read.to_json() for read in sorted(set(self.config_reads), key=_by_read)
+            ],
+            "weights": {name: self.weights[name] for name in sorted(self.weights)},
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """What was learned about both sides."""
+
+    train: SideFacts = field(default_factory=SideFacts)
+    serve: SideFacts = field(default_factory=SideFacts)
+
+    def to_json(self) -> dict[str, Json]:
+        """The facts as the report's schema has them."""
+        return {"train": self.train.to_json(), "serve": self.serve.to_json()}
+
+
+@dataclass(frozen=True, slots=True)
+class Coverage:
+    """How many clauses ended in which status."""
+
+    holds: int
+    violated: int
+    unproven: int
+    not_applicable: int
+
+    def to_json(self) -> dict[str, Json]:
+        """The counts as the report's schema has them."""
+        return {
+            "holds": self.holds,
+            "violated": self.violated,
+            "unproven": self.unproven,
+            "not-applicable": self.not_applicable,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Explored:
+    """The verdict under one setting of the switches, when settings were explored."""
+
+    switches: Mapping[str, Json]
+    verdict: Verdict
+    violated: tuple[str, ...]
+
+    def to_json(self) -> dict[str, Json]:
+        """The configuration as the report's schema has it."""
+        return {
+            "switches": {key: self.switches[key] for key in sorted(self.switches)},
+            "verdict": self.verdict.value,
+            "violated": [*sorted(self.violated)],
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """The whole answer of ``verify``. Clauses are kept sorted by id.
+
+    `excerpts` are the source lines of the places named; they serve the formats that show source
+    and are no part of the JSON form.
+    """
+
+    train: Side
+    serve: Side
+    clauses: tuple[ClauseResult, ...]
+    assumptions: tuple[str, ...] = ()
+    configuration: Mapping[str, Json] = field(default_factory=dict)
+    facts: Facts = field(default_factory=Facts)
+    configurations: tuple[Explored, ...] = ()
+    excerpts: Mapping[Location, str] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "clauses", tuple(sorted(self.clauses, key=lambda item: item.id)))
+
+    @property
+    def verdict(self) -> Verdict:
+        """Follows from the clauses: anything violated, else anything undecided, else agreement."""
+        if any(clause.status is Status.VIOLATED for clause in self.clauses):
+            return Verdict.DIFFER
+        if any(clause.undecided for clause in self.clauses):
+            return Verdict.UNPROVEN
+        return Verdict.AGREE
+
+    @property
+    def exit_status(self) -> int:
+        """The exit status of the command: 0 agree, 1 differ, 3 unproven."""
+        return EXIT_STATUS[self.verdict]
+
+    @property
+    def coverage(self) -> Coverage:
+        """How many clauses ended in which status."""
+        statuses = [clause.status for clause in self.clauses]
+        return Coverage(
+            holds=statuses.count(Status.HOLDS),
+            violated=statuses.count(Status.VIOLATED),
+            unproven=statuses.count(Status.UNPROVEN),
+            not_applicable=statuses.count(Status.NOT_APPLICABLE),
+        )
+
+    def to_json(self) -> dict[str, Json]:
+        """The report as its schema has it."""
+        return {
+            "schema": SCHEMA,
+            "verdict": self.verdict.value,
+            "train": self.train.to_json(),
+            "serve": self.serve.to_json(),
+            "assumptions": list(self.assumptions),
+            "configuration": {key: self.configuration[key] for key in sorted(self.configuration)},
+            "clauses": [clause.to_json() for clause in self.clauses],
+            "facts": self.facts.to_json(),
+            "coverage": self.coverage.to_json(),
+            "configurations": [explored.to_json() for explored in self.configurations],
+        }
+
+
+def place(location: Location) -> dict[str, Json]:
+    """A location as JSON: the path is relative to its source's root, numbers start at 1."""
+    return {"path": location.path, "line": location.line, "column": location.column}
+
+
+def _by_read(read: ConfigRead) -> tuple[str, Location, str]:
+    return read.key, read.location, read.default or ""
+
+
+def _listed(items: tuple[Boundary, ...] | tuple[int, ...] | None) -> list[Json] | None:
+    return None if items is None else list(items)

@@ -1,0 +1,82 @@
+"""What a user asks for, as typed values: the command line on one side, the stages on the other."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from checker.configs import ConfigFile
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """The target model: a configuration file, or the name of its class and its number of layers.
+
+    With a class name the configuration is open: every key it does not state is a symbol.
+    """
+
+    config: ConfigFile | None = None
+    architecture: str | None = None
+    layers: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Rename:
+    """What a conversion script did to tensor names before serving: this prefix became that one."""
+
+    old: str
+    new: str
+
+
+@dataclass(frozen=True, slots=True)
+class Pin:
+    """A release to read a dependency from, in place of the one that is resolved."""
+
+    name: str
+    version: str
+
+
+@dataclass(frozen=True, slots=True)
+class Access:
+    """How sources are come by."""
+
+    offline: bool = False
+    use_cache: bool = True
+    progress: Callable[[str], None] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class VerifyRequest:
+    """Everything ``verify`` needs to know.
+
+    `train` and `serve` are source specs. `notes` are assumptions to be stated in the report beside
+    those that `verify` itself makes.
+    """
+
+    train: str
+    serve: str
+    train_config: ConfigFile | None = None
+    serve_config: ConfigFile | None = None
+    target: Target | None = None
+    launch: str | None = None
+    renames: tuple[Rename, ...] = ()
+    train_with: tuple[Pin, ...] = ()
+    serve_with: tuple[Pin, ...] = ()
+    tensor_parallel: int = 1
+    pipeline_parallel: int = 1
+    access: Access = Access()
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ExtractRequest:
+    """Everything ``extract`` needs to know: one engine, and what its draft is built from."""
+
+    source: str
+    config: ConfigFile | None = None
+    target: Target | None = None
+    with_: tuple[Pin, ...] = ()
+    access: Access = Access()
