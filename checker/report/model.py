@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, TypeAlias
 
 from checker._compat import StrEnum
+from checker.contract.model import Severity  # noqa: TC001 - part of this module's vocabulary
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -34,14 +35,6 @@ class Status(StrEnum):
     VIOLATED = "violated"
     UNPROVEN = "unproven"
     NOT_APPLICABLE = "not-applicable"
-
-
-class Severity(StrEnum):
-    """How much a violation matters to serving."""
-
-    ERROR = "error"
-    WARNING = "warning"
-    INFO = "info"
 
 
 class Verdict(StrEnum):

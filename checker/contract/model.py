@@ -1,0 +1,110 @@
+"""The contract as values: clauses, the switches that change the architecture, and its wires."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from checker._compat import StrEnum
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+
+class Severity(StrEnum):
+    """How much a violation of a clause matters to serving."""
+
+    ERROR = "error"
+    WARNING = "warning"
+    INFO = "info"
+
+
+@dataclass(frozen=True, slots=True)
+class Selector:
+    """Which differences between two graphs a clause owns; an empty field matches anything."""
+
+    wires: tuple[str, ...] = ()
+    aspects: tuple[str, ...] = ()
+    operators: tuple[str, ...] = ()
+
+    def matches(self, wire: str, aspect: str, operator: str) -> bool:
+        """Whether a difference of this kind is among those selected."""
+        return (
+            (not self.wires or wire in self.wires)
+            and (not self.aspects or aspect in self.aspects)
+            and (not self.operators or operator in self.operators)
+        )
+
+    @property
+    def rank(self) -> tuple[int, bool, bool]:
+        """How specific the selector is: by fields given, then an aspect, then an operator."""
+        given = (bool(self.wires), bool(self.aspects), bool(self.operators))
+        return sum(given), given[1], given[2]
+
+
+@dataclass(frozen=True, slots=True)
+class Clause:
+    """One checkable statement of the contract, with everything there is to say about it.
+
+    `owns` are the differences between the two graphs that violate it; `facts` are the other things
+    it is decided by, for instance what the weight loader drops.
+    """
+
+    id: str
+    title: str
+    statement: str
+    why: str
+    effect: str
+    remedy: str
+    severity: Severity
+    implemented: bool
+    owns: tuple[Selector, ...]
+    facts: tuple[str, ...]
+    references: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Switch:
+    """A configuration key that changes the architecture.
+
+    `default` is what the plain architecture has; `spellings` are the dotted keys under which each
+    engine's configuration format states it, in the order in which they are looked up; `clauses`
+    own the consequences, the first one when nothing more is known.
+    """
+
+    name: str
+    type: str
+    default: Any
+    summary: str
+    clauses: tuple[str, ...]
+    spellings: Mapping[str, tuple[str, ...]]
+    references: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Contract:
+    """A whole contract: what both implementations of one algorithm have to compute."""
+
+    algorithm: str
+    clauses: Mapping[str, Clause]
+    switches: Mapping[str, Switch]
+    wires: Mapping[str, Any]
+
+    def owner(self, wire: str, aspect: str, operator: str) -> Clause | None:
+        """The clause that such a difference violates: the most specific selector decides."""
+        best: tuple[tuple[int, bool, bool], Clause] | None = None
+        for clause, selector in self._selectors():
+            if selector.matches(wire, aspect, operator) and (
+                best is None or selector.rank > best[0]
+            ):
+                best = (selector.rank, clause)
+        return None if best is None else best[1]
+
+    def fact_owner(self, fact: str) -> Clause | None:
+        """The clause that is decided by this fact."""
+        return next((item for item in self.clauses.values() if fact in item.facts), None)
+
+    def _selectors(self) -> Iterator[tuple[Clause, Selector]]:
+        for clause in self.clauses.values():
+            for selector in clause.owns:
+                yield clause, selector
