@@ -1,0 +1,142 @@
+"""The release of a dependency that a source is meant to run with.
+
+The checked classes inherit from classes of other packages, and those differ between releases. Each
+side has its own: the newest release that its requirement allows and that had appeared when the
+checked release did.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from typing import TYPE_CHECKING
+
+from checker.errors import InputError
+from checker.sources.directory import DirectoryTree
+from checker.sources.metadata import normal_name
+from checker.sources.release import ArchiveTree, open_found, open_release
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from packaging.specifiers import SpecifierSet
+
+    from checker.sources.index import Release
+    from checker.sources.release import Access
+    from checker.sources.tree import Tree
+
+
+def resolve(tree: Tree, name: str, package: str | None, access: Access) -> Tree | None:
+    """The tree of a requirement of `tree`; None when it requires no such project.
+
+    For a dated release the answer is fixed, so it is kept and costs no request the next time.
+
+    Raises:
+        InputError: no release satisfies the requirement, or it cannot be had.
+    """
+    name = normal_name(name)
+    place = ("resolutions", access.settings.digest, _key(tree, name))
+    if isinstance(tree, ArchiveTree) and (tree.released or access.offline):
+        kept = access.store.read_json(*place)
+        if kept:
+            return open_release(name, kept["version"], package, access)
+    specifier = _specifier(tree, name)
+    if specifier is None:
+        return None
+    pinned = _pinned(specifier)
+    if pinned:
+        found = open_release(name, pinned, package, access)
+    elif access.offline:
+        found = _from_cache(tree, name, specifier, package, access)
+    else:
+        found = _from_index(tree, name, specifier, package, access)
+    if isinstance(tree, ArchiveTree):
+        access.store.write_json({"version": found.version}, *place)
+    return found
+
+
+def _key(tree: Tree, name: str) -> str:
+    if isinstance(tree, DirectoryTree):
+        return ""
+    parts = (tree.fingerprint, str(tree.released), name)
+    return hashlib.sha256("\n".join(parts).encode()).hexdigest()
+
+
+def _specifier(tree: Tree, name: str) -> SpecifierSet | None:
+    """All that the tree asks of a project here, without extras; None when it asks nothing."""
+    from packaging.specifiers import SpecifierSet
+
+    found: SpecifierSet | None = None
+    for requirement in tree.metadata.requires:
+        if normal_name(requirement.name) != name:
+            continue
+        if requirement.marker and not requirement.marker.evaluate({"extra": ""}):
+            continue
+        if requirement.url:
+            raise InputError(
+                f"it requires {name} from {requirement.url}, which is no release",
+                "name the release or folder to use instead (--train-with, --serve-with)",
+                tree.label,
+            )
+        found = requirement.specifier & (found or SpecifierSet())
+    return found
+
+
+def _pinned(specifier: SpecifierSet) -> str | None:
+    exact = {item.version for item in specifier if item.operator in ("==", "===")}
+    if len(exact) != 1:
+        return None
+    version = exact.pop()
+    return version if "*" not in version and specifier.contains(version, True) else None
+
+
+def _from_index(
+    tree: Tree, name: str, specifier: SpecifierSet, package: str | None, access: Access
+) -> Tree:
+    from checker.sources.index import list_releases
+
+    access.say(f"asking the index for {name}")
+    releases = list_releases(access.client, name)
+    release = choose(releases, specifier, tree.released)
+    if release is None:
+        raise _unsatisfied(tree, name, specifier)
+    return open_found(release, name, None, package, access)
+
+
+def choose(
+    releases: list[Release], specifier: SpecifierSet, before: datetime | None
+) -> Release | None:
+    """The newest release that satisfies; no withdrawn one, no later one, no pre-release.
+
+    A release without a date is taken as early enough: not every index tells.
+    """
+    for release in releases:
+        if release.yanked or not specifier.contains(release.version, prereleases=False):
+            continue
+        if before and release.released and release.released > before:
+            continue
+        return release
+    return None
+
+
+def _from_cache(
+    tree: Tree, name: str, specifier: SpecifierSet, package: str | None, access: Access
+) -> Tree:
+    from checker.sources.release import cached_versions
+
+    for version in sorted(cached_versions(access, name), reverse=True):
+        if specifier.contains(version, prereleases=False):
+            return open_release(name, str(version), package, access)
+    raise InputError(
+        f"no cached release of {name} satisfies {name}{specifier}",
+        "run once without --offline",
+        tree.label,
+    )
+
+
+def _unsatisfied(tree: Tree, name: str, specifier: SpecifierSet) -> InputError:
+    when = f" and appeared by {tree.released:%Y-%m-%d}" if tree.released else ""
+    return InputError(
+        f"no release of {name} satisfies its requirement {name}{specifier}{when}",
+        "name the release to use (--train-with, --serve-with)",
+        tree.label,
+    )
