@@ -17,14 +17,16 @@ import json
 import re
 import stat
 import struct
-import zipfile
 import zlib
 from bisect import bisect_left
 from dataclasses import dataclass
-from typing import IO, Any
+from typing import IO, TYPE_CHECKING, Any
 
 from checker.errors import InputError
 from checker.sources.tree import MEMBER_LIMIT, MissingMember
+
+if TYPE_CHECKING:
+    import zipfile
 
 MEMBER_COUNT_LIMIT = 200_000
 DIRECTORY_LIMIT = 64 * 1024 * 1024
@@ -32,6 +34,8 @@ RATIO_LIMIT = 200
 RATIO_FLOOR = 1024 * 1024
 CHUNK_SIZE = 512 * 1024
 CHUNK_GAP = 32 * 1024
+
+_STORED, _DEFLATED = 0, 8
 
 _SOURCE = re.compile(
     r"\.(py|pyi|json|ya?ml|toml|cfg|ini|txt|md|rst|jinja)$|\.(dist|egg)-info/|(^|/)PKG-INFO$"
@@ -95,6 +99,8 @@ def parse_directory(file: IO[bytes], label: str) -> Directory:
     Raises:
         InputError: it is no zip archive, is damaged, or has members outside the tree.
     """
+    import zipfile
+
     try:
         with zipfile.ZipFile(file) as archive:
             infos = {info.filename: info for info in archive.infolist() if not info.is_dir()}
@@ -156,7 +162,7 @@ def _refusal(info: zipfile.ZipInfo) -> str | None:
         return "is a link" if kind == stat.S_IFLNK else "is no regular file"
     if info.flag_bits & 0x1:
         return "is encrypted"
-    if info.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
+    if info.compress_type not in (_STORED, _DEFLATED):
         return f"is packed by method {info.compress_type}, which wheels do not use"
     return too_large(info.file_size, info.compress_size) or too_large(info.compress_size, 1)
 
@@ -227,7 +233,7 @@ def extract(directory: Directory, row: int, chunk: bytes, label: str) -> bytes:
     ):
         raise damaged
     data = chunk[data_start : data_start + directory.packed[row]]
-    if directory.methods[row] == zipfile.ZIP_DEFLATED:
+    if directory.methods[row] == _DEFLATED:
         try:
             data = zlib.decompressobj(-15).decompress(data, directory.sizes[row] + 1)
         except zlib.error:

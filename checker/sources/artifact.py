@@ -9,7 +9,6 @@ their own sha256, so that two runs read the same bytes.
 from __future__ import annotations
 
 import io
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -84,6 +83,8 @@ class Artifact:
                 missing.append(chunk)
         groups = self._joined(missing)
         if len(groups) > 1:
+            from concurrent.futures import ThreadPoolExecutor
+
             with ThreadPoolExecutor(_PARALLEL) as pool:
                 list(pool.map(self._fetch_group, groups))
         elif groups:

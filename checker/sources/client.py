@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import os
 import re
-import shutil
 from dataclasses import dataclass
 from functools import cached_property
 from typing import IO, TYPE_CHECKING, Any
@@ -124,6 +123,8 @@ class Client:
                 for block in self._body(response, url, DOWNLOAD_LIMIT):
                     target.write(block)
                 return
+            import shutil
+
             with open(path, "rb") as source:
                 shutil.copyfileobj(source, target)
         except OSError as error:

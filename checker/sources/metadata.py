@@ -34,7 +34,7 @@ def parse_headers(text: str) -> RawMetadata:
     fields: dict[str, list[str]] = {}
     last: list[str] | None = None
     for line in text.splitlines():
-        if not line.strip():
+        if not line:  # a line of blanks belongs to a field, often to a licence's text
             break
         if line[0] in " \t":
             if last:

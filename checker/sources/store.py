@@ -15,7 +15,6 @@ import contextlib
 import hashlib
 import json
 import os
-import tempfile
 from pathlib import Path
 from typing import IO, Any
 
@@ -52,6 +51,8 @@ class Store:
 
     def write(self, content: bytes, *place: str) -> None:
         """Keep bytes at a place, all of them or none."""
+        import tempfile
+
         path = self._path(place)
         # A full or read-only disk makes the next run slower; it is no reason to fail this one.
         with contextlib.suppress(OSError):
@@ -92,6 +93,8 @@ class Store:
 
     def temporary(self) -> IO[bytes]:
         """A file for a download, gone when closed; on the cache's disk, which has the room."""
+        import tempfile
+
         folder = self.folder / "downloads"
         with contextlib.suppress(OSError):
             folder.mkdir(parents=True, exist_ok=True)
