@@ -1,0 +1,228 @@
+"""The command line's grammar, and its words as the typed values of `checker.request`."""
+
+from __future__ import annotations
+
+import argparse
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING, NoReturn, TypeAlias
+
+from checker.configs import read_config
+from checker.errors import InputError
+from checker.request import Access, ExtractRequest, Pin, Rename, Target, VerifyRequest
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+_CLASS = re.compile(r"([A-Za-z_]\w*)(?::(\d{1,6}))?")
+_PIN = re.compile(r"([A-Za-z0-9][A-Za-z0-9._-]*)==(\S+)")
+_MAX_LAUNCH = 64 * 1024
+
+
+class _Parser(argparse.ArgumentParser):
+    """Complains in one line, like everything else here."""
+
+    def error(self, message: str) -> NoReturn:
+        raise InputError(message, f"see {self.prog} --help", "command line")
+
+
+_Commands: TypeAlias = "argparse._SubParsersAction[_Parser]"
+
+
+def parser(version: str) -> argparse.ArgumentParser:
+    """The grammar of every command."""
+    top = _Parser(
+        prog="eagle3-check",
+        description="Will the server compute the function that the EAGLE-3 trainer optimised? "
+        "Answered from source code alone; checked code is never imported or run.",
+        epilog="Exit status: 0 agree, 1 differ, 3 unproven, 2 unusable input.",
+        allow_abbrev=False,
+    )
+    top.add_argument("--version", action="version", version=f"eagle3-check {version}")
+    commands = top.add_subparsers(dest="command", metavar="COMMAND", required=True)
+    _add_verify(commands)
+    _add_extract(commands)
+    _add_contracts(commands)
+    explain = _command(commands, "explain", "everything the contract says about one clause")
+    explain.add_argument("clause", metavar="CLAUSE", help="a clause id, as in residual-source")
+    _add_colour(explain)
+    return top
+
+
+def _command(commands: _Commands, name: str, summary: str) -> argparse.ArgumentParser:
+    return commands.add_parser(name, help=summary, description=summary, allow_abbrev=False)
+
+
+def _add_verify(commands: _Commands) -> None:
+    verify = _command(
+        commands, "verify", "compare what a trainer trained with what a server computes"
+    )
+    sides = verify.add_argument_group(
+        "sides", "without any, an example pair of releases is checked"
+    )
+    spec = "NAME==VERSION, NAME (newest), or a folder with the sources"
+    sides.add_argument("--train", metavar="SPEC", help=f"the trainer: {spec}")
+    sides.add_argument("--serve", metavar="SPEC", help=f"the server: {spec}")
+    for side in ("train", "serve"):
+        sides.add_argument(
+            f"--{side}-with", metavar="NAME==VERSION", action="append", default=[],
+            help=f"read this dependency of the {side} side from this release (repeatable)",
+        )  # fmt: skip
+    given = verify.add_argument_group("configuration")
+    given.add_argument(
+        "--draft", metavar="PATH", help="the draft's config.json, used by both sides"
+    )
+    given.add_argument("--train-config", metavar="PATH", help="the config.json the trainer wrote")
+    given.add_argument("--serve-config", metavar="PATH", help="the config.json the server reads")
+    _add_target(given)
+    given.add_argument(
+        "--rename", metavar="OLD=NEW", action="append", default=[],
+        help="what a conversion did to tensor names: layers.0=midlayer (repeatable)",
+    )  # fmt: skip
+    given.add_argument(
+        "--launch", metavar="LINE", help="the server's command line, or a file with it"
+    )
+    given.add_argument("--tp", metavar="N", type=_count, default=1, help="tensor parallel size")
+    given.add_argument("--pp", metavar="N", type=_count, default=1, help="pipeline parallel size")
+    _add_format(verify)
+    _add_access(verify)
+
+
+def _add_extract(commands: _Commands) -> None:
+    extract = _command(
+        commands, "extract", "show the draft architecture of one engine, line by line"
+    )
+    extract.add_argument("source", metavar="SPEC", help="NAME==VERSION, NAME or a folder")
+    extract.add_argument("--config", metavar="PATH", help="the draft's config.json")
+    _add_target(extract)
+    extract.add_argument(
+        "--with", dest="with_", metavar="NAME==VERSION", action="append", default=[],
+        help="read this dependency from this release (repeatable)",
+    )  # fmt: skip
+    _add_format(extract)
+    _add_access(extract)
+
+
+def _add_contracts(commands: _Commands) -> None:
+    contracts = _command(commands, "contracts", "list, show or validate the contract")
+    actions = contracts.add_subparsers(dest="action", metavar="ACTION", required=True)
+    _add_colour(_command(actions, "list", "the clauses, one a line"))
+    show = _command(actions, "show", "a clause or a switch as data")
+    show.add_argument("name", metavar="NAME")
+    validate = _command(actions, "validate", "check contract files against their schemas")
+    validate.add_argument("files", metavar="FILE", nargs="*", help="default: the program's own")
+
+
+def _add_target(group: argparse._ActionsContainer) -> None:
+    group.add_argument(
+        "--target", metavar="TARGET", help="the target's config.json, or CLASS[:LAYERS]"
+    )
+
+
+def _add_format(command: argparse.ArgumentParser) -> None:
+    command.add_argument("--format", choices=("text", "json"), default="text")
+    _add_colour(command)
+
+
+def _add_colour(command: argparse.ArgumentParser) -> None:
+    command.add_argument("--color", choices=("auto", "always", "never"), default="auto")
+
+
+def _add_access(command: argparse.ArgumentParser) -> None:
+    access = command.add_argument_group("access to sources")
+    access.add_argument("--offline", action="store_true", help="fetch nothing, use what is cached")
+    access.add_argument("--no-cache", action="store_true", help="extract again, keep nothing")
+
+
+def _count(text: str) -> int:
+    if not text.isascii() or not text.isdigit() or not 1 <= int(text[:7]) <= 65536:
+        raise argparse.ArgumentTypeError(f"{text!r} is no number from 1 to 65536")
+    return int(text)
+
+
+# --- from words to values --------------------------------------------------------------------
+
+
+def verify_request(given: argparse.Namespace, progress: Callable[[str], None]) -> VerifyRequest:
+    """What ``verify`` was asked, with its files read.
+
+    Raises:
+        InputError: only one side is named, or a file or a word cannot be used.
+    """
+    if not given.train or not given.serve:
+        missing = "serve" if given.train else "train"
+        raise InputError(f"--{missing} is missing", "name both sides, or none", "command line")
+    train_config = given.train_config or given.draft
+    serve_config = given.serve_config or given.draft
+    return VerifyRequest(
+        train=given.train,
+        serve=given.serve,
+        train_config=read_config(train_config) if train_config else None,
+        serve_config=read_config(serve_config) if serve_config else None,
+        target=target(given.target) if given.target else None,
+        launch=_launch(given.launch),
+        renames=tuple(_rename(text) for text in given.rename),
+        train_with=tuple(_pin(text, "--train-with") for text in given.train_with),
+        serve_with=tuple(_pin(text, "--serve-with") for text in given.serve_with),
+        tensor_parallel=given.tp,
+        pipeline_parallel=given.pp,
+        access=access(given, progress),
+    )
+
+
+def extract_request(given: argparse.Namespace, progress: Callable[[str], None]) -> ExtractRequest:
+    """What ``extract`` was asked, with its files read."""
+    return ExtractRequest(
+        source=given.source,
+        config=read_config(given.config) if given.config else None,
+        target=target(given.target) if given.target else None,
+        with_=tuple(_pin(text, "--with") for text in given.with_),
+        access=access(given, progress),
+    )
+
+
+def access(given: argparse.Namespace, progress: Callable[[str], None]) -> Access:
+    """How sources may be come by."""
+    return Access(offline=given.offline, use_cache=not given.no_cache, progress=progress)
+
+
+def target(text: str) -> Target:
+    """A configuration file, its folder, or a class name with or without a number of layers."""
+    named = _CLASS.fullmatch(text)
+    if named and not Path(text).exists():
+        layers = int(named[2]) if named[2] else None
+        if layers == 0:
+            raise InputError("a target has at least one layer", "say CLASS:32", "--target")
+        return Target(architecture=named[1], layers=layers)
+    return Target(config=read_config(text))
+
+
+def _rename(text: str) -> Rename:
+    old, equals, new = text.partition("=")
+    if not equals or not old or not new or "=" in new:
+        raise InputError(f"{text!r} is no OLD=NEW", "say layers.0=midlayer", "--rename")
+    return Rename(old, new)
+
+
+def _pin(text: str, option: str) -> Pin:
+    match = _PIN.fullmatch(text)
+    if match is None:
+        raise InputError(f"{text!r} is no NAME==VERSION", "say transformers==4.57.1", option)
+    return Pin(match[1], match[2])
+
+
+def _launch(text: str | None) -> str | None:
+    if text is None or any(c.isspace() for c in text.strip()):
+        return text
+    path = Path(text)
+    try:
+        if not path.is_file():
+            return text
+        with path.open(encoding="utf-8") as stream:
+            content = stream.read(_MAX_LAUNCH + 1)
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or "not text"
+        raise InputError(f"cannot be read: {reason}", "give the command line", text) from None
+    if len(content) > _MAX_LAUNCH:
+        raise InputError("is too long for a command line", "give the command line", text)
+    return content

@@ -1,0 +1,199 @@
+"""The command line: words in, one report out, and an exit status that scripts can use."""
+
+from __future__ import annotations
+
+import io
+import os
+import sys
+from dataclasses import replace
+from typing import TYPE_CHECKING, TextIO
+
+from checker._version import __version__
+from checker.errors import CheckerError, InputError
+from checker.report.terminal import Paint, Progress, printable, wants_colour
+
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Callable, Iterable, Sequence
+
+    from checker.contract.model import Contract
+    from checker.report.model import Report
+    from checker.request import VerifyRequest
+
+BUG = 2
+INTERRUPTED = 130
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Runs one command and returns its exit status; nothing but a line leaves here on failure."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
+    progress = Progress(sys.stderr)
+    try:
+        status = _run(sys.argv[1:] if argv is None else argv, progress)
+        sys.stdout.flush()
+    except CheckerError as error:
+        progress.clear()
+        _say(str(error))
+        return error.exit_status
+    except KeyboardInterrupt:
+        progress.clear()
+        _say("interrupted")
+        return INTERRUPTED
+    except BrokenPipeError:
+        # The reader has gone; what is left in the buffer must not be complained about at exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 141
+    except Exception as error:
+        # A bug of ours is one line too, and never looks like a finding.
+        progress.clear()
+        if os.environ.get("EAGLE3_CHECK_DEBUG"):
+            raise
+        what = f"{type(error).__name__}: {error}"
+        _say(f"bug: {what} (please report it; EAGLE3_CHECK_DEBUG=1 shows where)")
+        return BUG
+    return status
+
+
+def _run(argv: Sequence[str], progress: Progress) -> int:
+    from checker.arguments import parser  # noqa: PLC0415 - each command imports what it needs
+
+    given = parser(__version__).parse_args(argv)
+    commands: dict[str, Callable[[argparse.Namespace, Progress], int]] = {
+        "verify": _verify,
+        "extract": _extract,
+        "explain": _explain,
+        "contracts": _contracts,
+    }
+    return commands[given.command](given, progress)
+
+
+# --- commands ----------------------------------------------------------------------------------
+
+
+def _verify(given: argparse.Namespace, progress: Progress) -> int:
+    from checker.arguments import verify_request  # noqa: PLC0415
+
+    if not given.train and not given.serve:
+        report = _verify_example(given, progress)
+    else:
+        report = _verified(verify_request(given, progress))
+    progress.clear()
+    if given.format == "json":
+        from checker.report.json import render as render_json  # noqa: PLC0415
+
+        _write(render_json(report.to_json()))
+    else:
+        from checker.report.text import render as render_text  # noqa: PLC0415
+
+        _write(render_text(report, _contract(), paint=_paint(given, sys.stdout)))
+    return report.exit_status
+
+
+def _verify_example(given: argparse.Namespace, progress: Progress) -> Report:
+    """The example pair; where its releases cannot be had, the packaged engines, and why is said."""
+    from checker.arguments import access  # noqa: PLC0415
+    from checker.example import example  # noqa: PLC0415
+
+    _refuse_stray(given)
+    pair = example(access(given, progress))
+    try:
+        return _verified(pair.request)
+    except InputError as error:
+        if pair.packaged is None:
+            raise
+        progress.clear()
+        note = f"the releases of the example cannot be had, packaged engines stand in: {error}"
+        _say(note)
+        return _verified(replace(pair.packaged, notes=(*pair.packaged.notes, note)))
+
+
+def _refuse_stray(given: argparse.Namespace) -> None:
+    """Files without sides would be ignored in silence."""
+    options = ("draft", "train_config", "serve_config", "target", "launch", "rename",
+               "train_with", "serve_with")  # fmt: skip
+    for option in options:
+        if getattr(given, option):
+            word = "--" + option.replace("_", "-")
+            raise InputError(
+                f"{word} without --train and --serve", "name both sides", "command line"
+            )
+
+
+def _verified(request: VerifyRequest) -> Report:
+    from checker.verify import verify  # noqa: PLC0415
+
+    return verify(request)
+
+
+def _extract(given: argparse.Namespace, progress: Progress) -> int:
+    from checker.arguments import extract_request  # noqa: PLC0415
+    from checker.extract import extract  # noqa: PLC0415
+    from checker.report import json, tree  # noqa: PLC0415
+
+    root = extract(extract_request(given, progress))
+    progress.clear()
+    _write(json.render(root.to_json()) if given.format == "json" else tree.render(root))
+    return 0
+
+
+def _explain(given: argparse.Namespace, _: Progress) -> int:
+    from checker.report.explain import render_clause  # noqa: PLC0415
+
+    contract = _contract()
+    clause = contract.clauses.get(given.clause)
+    if clause is None:
+        raise _unknown("clause", given.clause, contract.clauses)
+    _write(render_clause(clause, contract, _paint(given, sys.stdout)))
+    return 0
+
+
+def _contracts(given: argparse.Namespace, _: Progress) -> int:
+    from checker.contract import files  # noqa: PLC0415
+    from checker.report.explain import render_list  # noqa: PLC0415
+
+    match given.action:
+        case "list":
+            _write(render_list(_contract(), _paint(given, sys.stdout)))
+        case "show":
+            entries = files.entries()
+            if given.name not in entries:
+                raise _unknown("clause or switch", given.name, entries)
+            _write(entries[given.name])
+        case _:
+            for path, schema in files.to_validate(given.files):
+                files.check(path, schema)
+                _write(f"{path}: valid ({schema})\n")
+    return 0
+
+
+# --- helpers -------------------------------------------------------------------------------------
+
+
+def _contract() -> Contract:
+    from checker.contract.loading import load_contract  # noqa: PLC0415
+
+    return load_contract()
+
+
+def _unknown(kind: str, name: str, known: Iterable[str]) -> InputError:
+    import difflib  # noqa: PLC0415 - only to say what may have been meant
+
+    near = difflib.get_close_matches(name, sorted(known), n=1)
+    remedy = f"did you mean {near[0]!r}?" if near else "see eagle3-check contracts list"
+    return InputError(f"no {kind} {name!r}", remedy)
+
+
+def _paint(given: argparse.Namespace, stream: TextIO) -> Paint:
+    return Paint(wants_colour(given.color, stream, os.environ))
+
+
+def _write(text: str) -> None:
+    sys.stdout.write(text)
+
+
+def _say(text: str) -> None:
+    """One line on standard error, whatever is in the text."""
+    line = printable(" ".join(text.split()))
+    sys.stderr.write(f"eagle3-check: {line}\n")

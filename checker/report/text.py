@@ -1,0 +1,203 @@
+"""The format for people: the verdict first and last, and in between what a tired engineer needs."""
+
+from __future__ import annotations
+
+import textwrap
+from typing import TYPE_CHECKING
+
+from checker.report.model import NOT_IMPLEMENTED, Status, Verdict
+from checker.report.terminal import Paint, printable
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from checker.contract.model import Contract
+    from checker.location import Location
+    from checker.report.model import ClauseResult, Report, Side, SideValue
+
+WIDTH = 96
+"""Prose is wrapped here whatever the terminal is, so that output is the same everywhere."""
+
+_LABEL = 10
+_INDENT = 3
+_STYLES = {Verdict.AGREE: "bold green", Verdict.DIFFER: "bold red", Verdict.UNPROVEN: "bold yellow"}
+
+SourceLine = "Callable[[Location], str | None]"
+
+
+def render(
+    report: Report,
+    contract: Contract,
+    source_line: Callable[[Location], str | None] | None = None,
+    paint: Paint = Paint(),  # noqa: B008 - a value, not a resource
+) -> str:
+    """The whole report as text, ending in a newline."""
+    writer = _Writer(report, contract, source_line or report.excerpts.get, paint)
+    return "\n".join(writer.lines()) + "\n"
+
+
+class _Writer:
+    def __init__(
+        self,
+        report: Report,
+        contract: Contract,
+        source_line: Callable[[Location], str | None],
+        paint: Paint,
+    ) -> None:
+        self._report = report
+        self._contract = contract
+        self._source_line = source_line
+        self._paint = paint
+
+    def lines(self) -> Iterator[str]:
+        yield self._verdict()
+        for number, clause in enumerate(self._with(Status.VIOLATED), start=1):
+            yield ""
+            yield from self._finding(number, clause)
+        yield from self._unproven()
+        yield from self._not_applicable()
+        yield from self._listed("Assumed", self._report.assumptions)
+        yield from self._unchecked()
+        yield ""
+        yield self._closing()
+
+    # --- verdict -----------------------------------------------------------------------------
+
+    def _verdict(self) -> str:
+        train, serve = _name(self._report.train), _name(self._report.serve)
+        match self._report.verdict:
+            case Verdict.AGREE:
+                said = f"AGREE: {serve} computes what {train} trained"
+            case Verdict.DIFFER:
+                said = f"DIFFER: {serve} does not compute what {train} trained"
+            case Verdict.UNPROVEN:
+                said = f"UNPROVEN: nothing found that {serve} computes otherwise than {train}"
+                said += " trained, and not everything proven"
+        return self._paint(_STYLES[self._report.verdict], printable(said))
+
+    def _closing(self) -> str:
+        report = self._report
+        open_ = sum(clause.undecided for clause in report.clauses)
+        unchecked = report.coverage.unproven - open_
+        counts = [
+            f"{report.coverage.violated} violated",
+            f"{open_} unproven",
+            f"{report.coverage.holds} hold",
+            f"{report.coverage.not_applicable} not applicable",
+            f"{unchecked} not checked yet",
+        ]
+        said = f"{report.verdict.value.upper()}: of {len(report.clauses)} clauses "
+        said += ", ".join(counts)
+        violated = [clause.id for clause in self._with(Status.VIOLATED)]
+        said += f" ({', '.join(violated)})" if violated else ""
+        return self._paint(_STYLES[report.verdict], said)
+
+    # --- findings ----------------------------------------------------------------------------
+
+    def _finding(self, number: int, clause: ClauseResult) -> Iterator[str]:
+        known = self._contract.clauses.get(clause.id)
+        title = f": {known.title}" if known else ""
+        severity = "" if clause.severity.value == "error" else f" [{clause.severity.value}]"
+        heading = self._paint("bold red", clause.id) + self._paint("bold", title)
+        yield f"{number}. {heading}{severity}"
+        yield from self._prose("", clause.message)
+        yield from self._side("trainer", self._report.train, clause.train)
+        yield from self._side("server", self._report.serve, clause.serve)
+        yield from self._error(clause)
+        yield from self._prose("when", " and ".join(clause.when) or "always")
+        yield from self._prose("effect", known.effect if known else "")
+        yield from self._prose("to mend", clause.remedy)
+
+    def _side(self, label: str, side: Side, value: SideValue) -> Iterator[str]:
+        if value.value is None and not value.locations:
+            return
+        yield from self._prose(label, value.value or "", style="blue")
+        for location in value.locations:
+            yield from self._place(location, side)
+
+    def _place(self, location: Location, side: Side) -> Iterator[str]:
+        margin = " " * (_INDENT + _LABEL)
+        foreign = "" if location.source == side.source else f"{location.source}: "
+        yield margin + self._paint("dim", printable(f"{foreign}{location}"))
+        line = self._source_line(location)
+        if line is not None:
+            yield f"{margin}    {printable(line.strip())}"
+
+    def _error(self, clause: ClauseResult) -> Iterator[str]:
+        error = clause.error
+        if error is None:
+            return
+        yield from self._prose("raises", f"{error.type}: {error.message}", style="yellow")
+        if error.location is not None:
+            source = error.location.source
+            train = self._report.train
+            side = train if source == train.source else self._report.serve
+            yield from self._place(error.location, side)
+
+    # --- the rest ----------------------------------------------------------------------------
+
+    def _unproven(self) -> Iterator[str]:
+        clauses = [clause for clause in self._report.clauses if clause.undecided]
+        if not clauses:
+            return
+        yield ""
+        yield self._paint("bold", "Not proven")
+        for clause in clauses:
+            said = clause.reason or "no reason known"
+            said += f". {clause.message}" if clause.message else ""
+            yield f"   {self._paint('yellow', clause.id)}"
+            yield from self._prose("because", said)
+            yield from self._side("trainer", self._report.train, clause.train)
+            yield from self._side("server", self._report.serve, clause.serve)
+
+    def _not_applicable(self) -> Iterator[str]:
+        rows = [
+            f"{clause.id}: {clause.reason or 'nothing to compare under this configuration'}"
+            for clause in self._with(Status.NOT_APPLICABLE)
+        ]
+        yield from self._listed("Not applicable", rows)
+
+    def _unchecked(self) -> Iterator[str]:
+        ids = [clause.id for clause in self._report.clauses if clause.reason == NOT_IMPLEMENTED]
+        if ids:
+            yield from self._listed("Not checked yet by this version", [", ".join(ids)])
+
+    def _listed(self, heading: str, rows: tuple[str, ...] | list[str]) -> Iterator[str]:
+        if not rows:
+            return
+        yield ""
+        yield self._paint("bold", heading)
+        for row in rows:
+            yield from _wrapped(row, " - ", "   ")
+
+    def _prose(self, label: str, text: str, style: str = "") -> Iterator[str]:
+        if not text:
+            return
+        margin = " " * _INDENT
+        if not label:
+            yield from _wrapped(text, margin, margin)
+            return
+        hanging = margin + " " * _LABEL
+        for number, line in enumerate(_wrapped(text, hanging, hanging)):
+            content = self._paint(style, line[len(hanging) :]) if style else line[len(hanging) :]
+            head = margin + self._paint("dim", f"{label:<{_LABEL}}") if number == 0 else hanging
+            yield head + content
+
+    def _with(self, status: Status) -> list[ClauseResult]:
+        return [clause for clause in self._report.clauses if clause.status is status]
+
+
+def _wrapped(text: str, first: str, later: str) -> list[str]:
+    return textwrap.wrap(
+        printable(" ".join(text.split())),
+        width=WIDTH,
+        initial_indent=first,
+        subsequent_indent=later,
+        break_long_words=False,
+        break_on_hyphens=False,
+    )
+
+
+def _name(side: Side) -> str:
+    """What to call a side: its source, and the engine where the source does not say it."""
+    return side.source if side.engine in side.source else f"{side.engine} in {side.source}"
