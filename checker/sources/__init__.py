@@ -34,12 +34,13 @@ def open_source(
     *,
     package: str | None = None,
     offline: bool = False,
-    no_cache: bool = False,
+    no_cache: bool = False,  # noqa: ARG001
     progress: Callable[[str], None] | None = None,
 ) -> Tree:
     """The tree of a source spec.
 
     Args:
+        spec: what the user wrote.
         package: the import package that must be in it; decides the tree's roots.
         offline: fetch nothing; what is not cached is an error.
         no_cache: accepted for symmetry; it concerns cached graphs, and sources are kept.
@@ -81,7 +82,7 @@ def resolve_requirement(
     explicit: str | None = None,
     package: str | None = None,
     offline: bool = False,
-    no_cache: bool = False,
+    no_cache: bool = False,  # noqa: ARG001
     progress: Callable[[str], None] | None = None,
 ) -> Tree | None:
     """The tree of a project that `tree` requires; None when it requires no such project.
@@ -91,8 +92,13 @@ def resolve_requirement(
     allows and that appeared no later than the release checked.
 
     Args:
+        tree: the source whose requirement it is.
         name: the distribution's name.
+        explicit: a spec that the user named instead.
         package: its import package, where that is another name.
+        offline: as in `open_source`.
+        no_cache: as in `open_source`.
+        progress: as in `open_source`.
 
     Raises:
         InputError: nothing satisfies the requirement, or it cannot be had.

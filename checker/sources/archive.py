@@ -247,9 +247,16 @@ def _same_name(raw: bytes, path: str) -> bool:
     return any(raw == path.encode(encoding, "replace") for encoding in ("utf-8", "cp437"))
 
 
-def refuse(directory: Directory, path: str, label: str) -> None:
-    """Raise for a path that cannot be read: InputError when it is refused, MissingMember else."""
+def readable(directory: Directory, path: str, label: str) -> int:
+    """The row of a path that can be read.
+
+    Raises:
+        MissingMember: there is no such path.
+        InputError: it is refused.
+    """
+    row = directory.row(path)
+    if row is None:
+        raise MissingMember(label, path)
     if path in directory.refused:
         raise InputError(f"member {path} {directory.refused[path]}", _REMEDY, label)
-    if directory.row(path) is None:
-        raise MissingMember(label, path)
+    return row

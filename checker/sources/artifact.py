@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from checker.errors import InputError
-from checker.sources.archive import Directory, extract, parse_directory, refuse
+from checker.sources.archive import Directory, extract, parse_directory, readable
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -48,10 +48,7 @@ class Artifact:
         Raises:
             MissingMember, InputError: as `Tree.read`.
         """
-        row = self.directory.row(path)
-        if row is None or self.directory.chunk_of[row] < 0:
-            refuse(self.directory, path, self.label)
-        assert row is not None
+        row = readable(self.directory, path, self.label)
         chunk = self.directory.chunk_of[row]
         fresh = self._load([chunk])
         try:

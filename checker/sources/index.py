@@ -188,7 +188,7 @@ def _linked(client: Client, place: str, name: str) -> list[File]:
         return [
             file
             for entry in sorted(os.listdir(path))
-            if (file := _file(name, Path(path, entry).absolute().as_uri(), size=None))
+            if (file := _file(name, Path(path, entry).absolute().as_uri()))
         ]
     if not os.path.isfile(path):
         return []
@@ -217,9 +217,9 @@ def _parse_json(page: Page, name: str) -> list[File | None]:
                 name,
                 urljoin(page.url, entry["url"]),
                 entry.get("hashes", {}).get("sha256"),
-                entry.get("size"),
-                _time(entry.get("upload-time")),
-                bool(entry.get("yanked")),
+                size=entry.get("size"),
+                released=_time(entry.get("upload-time")),
+                yanked=bool(entry.get("yanked")),
             )
             for entry in entries
         ]
@@ -235,6 +235,7 @@ def _file(
     name: str,
     url: str,
     sha256: str | None = None,
+    *,
     size: int | None = None,
     released: datetime | None = None,
     yanked: bool = False,

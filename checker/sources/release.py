@@ -53,8 +53,11 @@ class Access:
 
 
 class ArchiveTree(Tree):
-    """The members of a wheel or sdist. Its fingerprint is the archive's sha256 where the index or
-    a whole download gives it, else the sha256 of its directory with all CRCs."""
+    """The members of a wheel or sdist.
+
+    Its fingerprint is the archive's sha256 where the index tells it, else the sha256 of its
+    directory with all CRCs.
+    """
 
     def __init__(
         self,
@@ -227,17 +230,10 @@ def _cached(access: Access, name: str, version: str, package: str | None) -> Tre
 
 
 def _remote(access: Access, record: dict[str, Any], label: str) -> Remote:
-    from checker.sources.transfer import Remote
+    from checker.sources.transfer import Origin, Remote
 
-    return Remote(
-        access.client,
-        access.store,
-        label,
-        record["url"],
-        record["size"],
-        record["sha256"],
-        record["is_sdist"],
-    )
+    origin = Origin(record["url"], record["size"], record["sha256"], record["is_sdist"])
+    return Remote(access.client, access.store, label, origin)
 
 
 def cached_versions(access: Access, name: str) -> list[Version]:

@@ -157,5 +157,4 @@ def _read_config(path: Path) -> dict[str, str]:
 
 
 def _key(name: str) -> str:
-    name = name.lower().replace("_", "-")
-    return name[2:] if name.startswith("--") else name
+    return name.lower().replace("_", "-").removeprefix("--")

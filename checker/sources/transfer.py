@@ -10,6 +10,7 @@ import hashlib
 import io
 import os
 import threading
+from dataclasses import dataclass
 from typing import IO, TYPE_CHECKING, Any
 
 from checker.errors import InputError
@@ -28,27 +29,26 @@ _BLOCK = 1024 * 1024
 _TAIL = 512 * 1024
 
 
-class Remote:
-    """An archive at an address.
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """Where an archive lies, and what the index says of it, if it does.
 
-    Args:
-        size, sha256: what the index says of it, if it does.
-        is_sdist: a tar, which is turned into a zip when it comes.
+    `is_sdist`: a tar, which is turned into a zip when it comes.
     """
 
-    def __init__(
-        self,
-        client: Client,
-        store: Store,
-        label: str,
-        url: str,
-        size: int | None,
-        sha256: str | None,
-        is_sdist: bool,
-    ) -> None:
+    url: str
+    size: int | None
+    sha256: str | None
+    is_sdist: bool
+
+
+class Remote:
+    """An archive that is not here yet."""
+
+    def __init__(self, client: Client, store: Store, label: str, origin: Origin) -> None:
         self._client, self._store, self._label = client, store, label
-        self._url, self._size, self._sha256 = url, size, sha256
-        self._is_sdist = is_sdist
+        self._url, self._size, self._sha256 = origin.url, origin.size, origin.sha256
+        self._is_sdist = origin.is_sdist
         self._whole: IO[bytes] | None = None
         self._lock = threading.Lock()
 
