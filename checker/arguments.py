@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import re
 from pathlib import Path
-from typing import TYPE_CHECKING, NoReturn, TypeAlias
+from typing import TYPE_CHECKING, Any, NoReturn, TypeAlias
 
 from checker.configs import read_config
 from checker.errors import InputError
@@ -13,6 +13,8 @@ from checker.request import Access, ExtractRequest, Pin, Rename, Target, VerifyR
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+    _Commands: TypeAlias = argparse._SubParsersAction[Any]  # noqa: SLF001 - it has no public name
 
 _CLASS = re.compile(r"([A-Za-z_]\w*)(?::(\d{1,6}))?")
 _PIN = re.compile(r"([A-Za-z0-9][A-Za-z0-9._-]*)==(\S+)")
@@ -24,9 +26,6 @@ class _Parser(argparse.ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         raise InputError(message, f"see {self.prog} --help", "command line")
-
-
-_Commands: TypeAlias = "argparse._SubParsersAction[_Parser]"
 
 
 def parser(version: str) -> argparse.ArgumentParser:
@@ -50,7 +49,10 @@ def parser(version: str) -> argparse.ArgumentParser:
 
 
 def _command(commands: _Commands, name: str, summary: str) -> argparse.ArgumentParser:
-    return commands.add_parser(name, help=summary, description=summary, allow_abbrev=False)
+    added: argparse.ArgumentParser = commands.add_parser(
+        name, help=summary, description=summary, allow_abbrev=False
+    )
+    return added
 
 
 def _add_verify(commands: _Commands) -> None:

@@ -57,7 +57,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _run(argv: Sequence[str], progress: Progress) -> int:
-    from checker.arguments import parser  # noqa: PLC0415 - each command imports what it needs
+    from checker.arguments import parser  # each command imports what it needs
 
     given = parser(__version__).parse_args(argv)
     commands: dict[str, Callable[[argparse.Namespace, Progress], int]] = {
@@ -73,7 +73,7 @@ def _run(argv: Sequence[str], progress: Progress) -> int:
 
 
 def _verify(given: argparse.Namespace, progress: Progress) -> int:
-    from checker.arguments import verify_request  # noqa: PLC0415
+    from checker.arguments import verify_request
 
     if not given.train and not given.serve:
         report = _verify_example(given, progress)
@@ -81,11 +81,11 @@ def _verify(given: argparse.Namespace, progress: Progress) -> int:
         report = _verified(verify_request(given, progress))
     progress.clear()
     if given.format == "json":
-        from checker.report.json import render as render_json  # noqa: PLC0415
+        from checker.report.json import render as render_json
 
         _write(render_json(report.to_json()))
     else:
-        from checker.report.text import render as render_text  # noqa: PLC0415
+        from checker.report.text import render as render_text
 
         _write(render_text(report, _contract(), paint=_paint(given, sys.stdout)))
     return report.exit_status
@@ -93,8 +93,8 @@ def _verify(given: argparse.Namespace, progress: Progress) -> int:
 
 def _verify_example(given: argparse.Namespace, progress: Progress) -> Report:
     """The example pair; where its releases cannot be had, the packaged engines, and why is said."""
-    from checker.arguments import access  # noqa: PLC0415
-    from checker.example import example  # noqa: PLC0415
+    from checker.arguments import access
+    from checker.example import example
 
     _refuse_stray(given)
     pair = example(access(given, progress))
@@ -122,15 +122,15 @@ def _refuse_stray(given: argparse.Namespace) -> None:
 
 
 def _verified(request: VerifyRequest) -> Report:
-    from checker.verify import verify  # noqa: PLC0415
+    from checker.verify import verify
 
     return verify(request)
 
 
 def _extract(given: argparse.Namespace, progress: Progress) -> int:
-    from checker.arguments import extract_request  # noqa: PLC0415
-    from checker.extract import extract  # noqa: PLC0415
-    from checker.report import json, tree  # noqa: PLC0415
+    from checker.arguments import extract_request
+    from checker.extract import extract
+    from checker.report import json, tree
 
     root = extract(extract_request(given, progress))
     progress.clear()
@@ -139,7 +139,7 @@ def _extract(given: argparse.Namespace, progress: Progress) -> int:
 
 
 def _explain(given: argparse.Namespace, _: Progress) -> int:
-    from checker.report.explain import render_clause  # noqa: PLC0415
+    from checker.report.explain import render_clause
 
     contract = _contract()
     clause = contract.clauses.get(given.clause)
@@ -150,8 +150,8 @@ def _explain(given: argparse.Namespace, _: Progress) -> int:
 
 
 def _contracts(given: argparse.Namespace, _: Progress) -> int:
-    from checker.contract import files  # noqa: PLC0415
-    from checker.report.explain import render_list  # noqa: PLC0415
+    from checker.contract import files
+    from checker.report.explain import render_list
 
     match given.action:
         case "list":
@@ -172,13 +172,13 @@ def _contracts(given: argparse.Namespace, _: Progress) -> int:
 
 
 def _contract() -> Contract:
-    from checker.contract.loading import load_contract  # noqa: PLC0415
+    from checker.contract.loading import load_contract
 
     return load_contract()
 
 
 def _unknown(kind: str, name: str, known: Iterable[str]) -> InputError:
-    import difflib  # noqa: PLC0415 - only to say what may have been meant
+    import difflib
 
     near = difflib.get_close_matches(name, sorted(known), n=1)
     remedy = f"did you mean {near[0]!r}?" if near else "see eagle3-check contracts list"

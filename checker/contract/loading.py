@@ -80,7 +80,7 @@ def load_plain(path: Path) -> Any:
 
 def validate(document: Document, schema: str) -> None:
     """Checks a document against a schema; the complaint that stands first in the file is raised."""
-    from jsonschema import Draft202012Validator  # noqa: PLC0415 - it takes long to import
+    from jsonschema import Draft202012Validator  # takes long to import
 
     rules = json.loads((SCHEMAS / f"{schema}.schema.json").read_text("utf-8"))
     errors = [_deepest(error) for error in Draft202012Validator(rules).iter_errors(document.data)]
@@ -228,7 +228,7 @@ def _syntax_error(path: Path, error: yaml.YAMLError) -> InputError:
 
 def _deepest(error: ValidationError) -> ValidationError:
     """Of a choice that fails everywhere, the branch that came closest says the most."""
-    from jsonschema.exceptions import best_match  # noqa: PLC0415 - it takes long to import
+    from jsonschema.exceptions import best_match  # takes long to import
 
     best = best_match([error])
     return error if best is None else best

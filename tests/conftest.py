@@ -1,0 +1,60 @@
+"""Fails the session if checked code is imported or run, whichever test did it and however it hid.
+
+Raising is not enough: `try: import x` would swallow it. What happened is kept and turns the session
+red at its end.
+"""
+
+from __future__ import annotations
+
+import sys
+from importlib.abc import MetaPathFinder
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from importlib.machinery import ModuleSpec
+    from types import ModuleType
+
+    import pytest
+
+CHECKED = frozenset({"sglang", "speculators", "transformers", "vllm", "specforge"})
+VIOLATIONS: list[str] = []
+
+
+class ImportGuard(MetaPathFinder):
+    """Stands before every other finder and lets nothing through that is checked."""
+
+    def find_spec(
+        self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
+    ) -> ModuleSpec | None:
+        top = fullname.partition(".")[0]
+        if top in CHECKED:
+            VIOLATIONS.append(f"import of {fullname}")
+            raise ImportError(f"checked code is never imported: {fullname}")
+        return None
+
+
+def audit(event: str, _: tuple[Any, ...]) -> None:
+    """The program itself compiles and runs nothing: `ast.parse` is the only way in."""
+    if event not in {"compile", "exec"}:
+        return
+    caller = sys._getframe(1)
+    name = caller.f_globals.get("__name__", "")
+    if name == "checker" or name.startswith("checker."):
+        VIOLATIONS.append(f"{event} in {name}, line {caller.f_lineno}")
+
+
+sys.meta_path.insert(0, ImportGuard())
+sys.addaudithook(audit)
+
+
+def pytest_sessionfinish(session: pytest.Session, exitstatus: int) -> None:
+    if VIOLATIONS:
+        session.exitstatus = 1
+
+
+def pytest_terminal_summary(terminalreporter: Any) -> None:
+    if VIOLATIONS:
+        terminalreporter.section("checked code was imported or run", red=True)
+        for violation in sorted(set(VIOLATIONS)):
+            terminalreporter.write_line(violation)
