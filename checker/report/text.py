@@ -22,8 +22,6 @@ _LABEL = 10
 _INDENT = 3
 _STYLES = {Verdict.AGREE: "bold green", Verdict.DIFFER: "bold red", Verdict.UNPROVEN: "bold yellow"}
 
-SourceLine = "Callable[[Location], str | None]"
-
 
 def render(
     report: Report,
@@ -59,6 +57,7 @@ class _Writer:
         yield from self._listed("Assumed", self._report.assumptions)
         yield from self._unchecked()
         yield ""
+        yield self._counts()
         yield self._closing()
 
     # --- verdict -----------------------------------------------------------------------------
@@ -75,21 +74,29 @@ class _Writer:
                 said += " trained, and not everything proven"
         return self._paint(_STYLES[self._report.verdict], printable(said))
 
+    def _counts(self) -> str:
+        coverage = self._report.coverage
+        undecided = sum(clause.undecided for clause in self._report.clauses)
+        counts = (
+            f"{coverage.violated} violated",
+            f"{undecided} unproven",
+            f"{coverage.holds} hold",
+            f"{coverage.not_applicable} not applicable",
+            f"{coverage.unproven - undecided} not checked yet",
+        )
+        return self._paint("dim", f"{len(self._report.clauses)} clauses: {', '.join(counts)}")
+
     def _closing(self) -> str:
         report = self._report
-        open_ = sum(clause.undecided for clause in report.clauses)
-        unchecked = report.coverage.unproven - open_
-        counts = [
-            f"{report.coverage.violated} violated",
-            f"{open_} unproven",
-            f"{report.coverage.holds} hold",
-            f"{report.coverage.not_applicable} not applicable",
-            f"{unchecked} not checked yet",
-        ]
-        said = f"{report.verdict.value.upper()}: of {len(report.clauses)} clauses "
-        said += ", ".join(counts)
-        violated = [clause.id for clause in self._with(Status.VIOLATED)]
-        said += f" ({', '.join(violated)})" if violated else ""
+        match report.verdict:
+            case Verdict.AGREE:
+                said = f"AGREE: {report.coverage.holds} clauses hold"
+            case Verdict.DIFFER:
+                ids = [clause.id for clause in self._with(Status.VIOLATED)]
+                said = f"DIFFER: {len(ids)} violated: {', '.join(ids)}"
+            case Verdict.UNPROVEN:
+                ids = [clause.id for clause in report.clauses if clause.undecided]
+                said = f"UNPROVEN: {len(ids)} unproven: {', '.join(ids)}"
         return self._paint(_STYLES[report.verdict], said)
 
     # --- findings ----------------------------------------------------------------------------
