@@ -26,6 +26,7 @@ _RELEASE = re.compile(
     r"(?P<name>[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?)(?:\[[^\]]*\])?"
     r"(?:\s*==\s*(?P<version>[A-Za-z0-9.+!_-]+))?"
 )
+_WORD = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]*")
 _ARCHIVES = (".whl", ".tar.gz")
 
 
@@ -57,6 +58,12 @@ def open_source(
 
         return open_installed(spec[len("installed:") :], package)
     path = os.path.expanduser(spec)
+    if _WORD.fullmatch(spec) and os.path.isdir(path):
+        raise InputError(
+            "a folder of this name is here, and it may name a project",
+            f"write ./{spec} for the folder, or {spec}==VERSION for a release",
+            spec,
+        )
     if os.path.isdir(path):
         from checker.sources.directory import open_directory
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 import re
+import weakref
 from dataclasses import dataclass
 from functools import cached_property
 from typing import IO, TYPE_CHECKING, Any
@@ -193,6 +194,8 @@ class Client:
     def _session(self) -> requests.Session:
         import requests
         from requests.adapters import HTTPAdapter
+        from urllib3 import disable_warnings
+        from urllib3.exceptions import InsecureRequestWarning
         from urllib3.util import Retry
 
         session = requests.Session()
@@ -212,6 +215,9 @@ class Client:
                 session.mount(f"https://{host}:", HTTPAdapter(max_retries=retry))
         session.headers["User-Agent"] = "eagle3-check"
         session.cert = self.settings.client_cert
+        if self.settings.trusted_hosts:  # the user asked for it: no warning per request
+            disable_warnings(InsecureRequestWarning)
+        weakref.finalize(self, session.close)
         return session
 
     def _credentials(self, url: str) -> tuple[str, str] | None:

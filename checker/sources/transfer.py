@@ -10,6 +10,7 @@ import hashlib
 import io
 import os
 import threading
+import weakref
 from dataclasses import dataclass
 from typing import IO, TYPE_CHECKING, Any
 
@@ -123,6 +124,13 @@ class Remote:
             return self._whole
         file = self._store.temporary()
         try:
+            return self._checked(file)
+        except BaseException:
+            file.close()
+            raise
+
+    def _checked(self, file: IO[bytes]) -> IO[bytes]:
+        try:
             self._client.download(self._url, file)
         except NotFound:
             raise self._gone() from None
@@ -140,7 +148,9 @@ class Remote:
         if self._is_sdist:
             from checker.sources.sdist import sdist_as_zip
 
-            file = io.BytesIO(sdist_as_zip(file, self._label))
+            with file:
+                file = io.BytesIO(sdist_as_zip(file, self._label))
+        weakref.finalize(self, file.close)
         self._whole = file
         return file
 
