@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn, TypeAlias
@@ -13,6 +14,8 @@ from checker.request import Access, ExtractRequest, Pin, Rename, Target, VerifyR
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+    from checker.configs import ConfigFile
 
     _Commands: TypeAlias = argparse._SubParsersAction[Any]  # noqa: SLF001 - it has no public name
 
@@ -154,14 +157,14 @@ def verify_request(given: argparse.Namespace, progress: Callable[[str], None]) -
     if not given.train or not given.serve:
         missing = "serve" if given.train else "train"
         raise InputError(f"--{missing} is missing", "name both sides, or none", "command line")
-    train_config = given.train_config or given.draft
-    serve_config = given.serve_config or given.draft
+    train_config = given.draft if given.train_config is None else given.train_config
+    serve_config = given.draft if given.serve_config is None else given.serve_config
     return VerifyRequest(
         train=given.train,
         serve=given.serve,
-        train_config=read_config(train_config) if train_config else None,
-        serve_config=read_config(serve_config) if serve_config else None,
-        target=target(given.target) if given.target else None,
+        train_config=_config(train_config),
+        serve_config=_config(serve_config),
+        target=None if given.target is None else target(given.target),
         launch=_launch(given.launch),
         renames=tuple(_rename(text) for text in given.rename),
         train_with=tuple(_pin(text, "--train-with") for text in given.train_with),
@@ -176,8 +179,8 @@ def extract_request(given: argparse.Namespace, progress: Callable[[str], None]) 
     """What ``extract`` was asked, with its files read."""
     return ExtractRequest(
         source=given.source,
-        config=read_config(given.config) if given.config else None,
-        target=target(given.target) if given.target else None,
+        config=_config(given.config),
+        target=None if given.target is None else target(given.target),
         with_=tuple(_pin(text, "--with") for text in given.with_),
         access=access(given, progress),
     )
@@ -191,12 +194,16 @@ def access(given: argparse.Namespace, progress: Callable[[str], None]) -> Access
 def target(text: str) -> Target:
     """A configuration file, its folder, or a class name with or without a number of layers."""
     named = _CLASS.fullmatch(text)
-    if named and not Path(text).exists():
+    if named and not os.path.exists(text):  # noqa: PTH110 - it may be too long for a file
         layers = int(named[2]) if named[2] else None
         if layers == 0:
             raise InputError("a target has at least one layer", "say CLASS:32", "--target")
         return Target(architecture=named[1], layers=layers)
     return Target(config=read_config(text))
+
+
+def _config(given: str | None) -> ConfigFile | None:
+    return None if given is None else read_config(given)
 
 
 def _rename(text: str) -> Rename:

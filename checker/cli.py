@@ -75,7 +75,7 @@ def _run(argv: Sequence[str], progress: Progress) -> int:
 def _verify(given: argparse.Namespace, progress: Progress) -> int:
     from checker.arguments import verify_request
 
-    if not given.train and not given.serve:
+    if given.train is None and given.serve is None:
         report = _verify_example(given, progress)
     else:
         report = _verified(verify_request(given, progress))
@@ -114,7 +114,7 @@ def _refuse_stray(given: argparse.Namespace) -> None:
     options = ("draft", "train_config", "serve_config", "target", "launch", "rename",
                "train_with", "serve_with")  # fmt: skip
     for option in options:
-        if getattr(given, option):
+        if getattr(given, option) not in (None, []):
             word = "--" + option.replace("_", "-")
             raise InputError(
                 f"{word} without --train and --serve", "name both sides", "command line"

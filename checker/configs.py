@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
@@ -32,7 +33,7 @@ def read_config(given: str) -> ConfigFile:
         InputError: there is no such file, or what is in it is no JSON object.
     """
     path = Path(given)
-    if path.is_dir():
+    if os.path.isdir(given):  # noqa: PTH112 - a name that no file can have is no folder either
         path /= "config.json"
     raw = _read(path)
     return ConfigFile(str(path), raw, parse_object(raw, str(path)))

@@ -244,5 +244,6 @@ def _keys(error: ValidationError) -> Keys:
 
 
 def _plain(message: str) -> str:
+    """A message in one line; of one that quotes a whole tree, the end says what was expected."""
     text = " ".join(message.split())
-    return text if len(text) <= 200 else text[:197] + "..."
+    return text if len(text) <= 200 else f"{text[:60]} ... {text[-120:]}"
