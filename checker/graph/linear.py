@@ -1,0 +1,67 @@
+"""Linear maps and table look-ups."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from checker.graph.dims import equal
+from checker.graph.rules import Attrs, Rule, Rules, arity, filled, need
+from checker.graph.terms import Term
+
+
+def _linear(b: Rules, args: tuple[Term, ...], attrs: Attrs) -> Term:
+    """`x @ w.T + bias` over the last axis; the weight is (out, in)."""
+    arity("linear", args, 2, 3)
+    x, w = args[:2]
+    need(w.rank == 2 and x.rank >= 1, f"linear of {x.shape} with a weight of {w.shape}")
+    fits = equal(x.shape[-1], w.shape[1]) is not False
+    need(fits, f"linear of width {x.shape[-1]} with a weight of {w.shape}")
+    out = w.shape[0]
+    if len(args) == 3:
+        bias = args[2]
+        fits = bias.rank == 1 and equal(bias.shape[0], out) is not False
+        need(fits, f"linear to {out} with a bias of {bias.shape}")
+        if filled(bias) == 0:
+            return b.op("linear", x, w)
+    if w.op == "concat" and w.attr("axis") == -2 and not b.deep:
+        parts: list[Term] = []
+        at = out * 0
+        for rows in w.args:
+            end = at + rows.shape[0]
+            cut = (b.op("slice", bias, axis=-1, start=at, stop=end) for bias in args[2:])
+            parts.append(b.op("linear", x, rows, *cut))
+            at = end
+        return b.op("concat", *parts, axis=-1)
+    if x.op == "concat" and x.attr("axis") != -1 and not b.deep:
+        pieces = (b.op("linear", piece, *args[1:]) for piece in x.args)
+        return b.op("concat", *pieces, axis=x.attr("axis"))
+    return b.make("linear", args, (*x.shape[:-1], out))
+
+
+def _matmul(b: Rules, args: tuple[Term, ...], attrs: Attrs) -> Term:
+    arity("matmul", args, 2)
+    x, y = args
+    if y.rank == 2 and x.rank >= 1:
+        return b.op("linear", x, b.op("transpose", y))
+    need(x.rank == y.rank and x.rank >= 2, f"matmul of {x.shape} and {y.shape}")
+    fits = all(equal(p, q) is not False for p, q in zip(x.shape[:-2], y.shape[:-2]))
+    need(fits and equal(x.shape[-1], y.shape[-2]) is not False, f"matmul of {x.shape} and {y.shape}")
+    return b.make("matmul", args, (*x.shape[:-1], y.shape[-1]))
+
+
+def _embedding(b: Rules, args: tuple[Term, ...], attrs: Attrs) -> Term:
+    arity("embedding", args, 2)
+    ids, table = args
+    need(table.rank == 2, f"embedding with a table of {table.shape}")
+    if ids.op == "concat" and not b.deep:
+        axis = ids.attr("axis")
+        assert isinstance(axis, int)
+        return b.op("concat", *(b.op("embedding", i, table) for i in ids.args), axis=axis - 1)
+    return b.make("embedding", args, (*ids.shape, table.shape[1]))
+
+
+RULES: Final[dict[str, Rule]] = {
+    "linear": _linear,
+    "matmul": _matmul,
+    "embedding": _embedding,
+}

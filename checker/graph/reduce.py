@@ -1,0 +1,104 @@
+"""Operators that mix the lanes of one axis: norms, means, softmax, argmax."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from checker.graph.dims import equal
+from checker.graph.rules import Attrs, Rule, Rules, arity, axis_of, filled, int_attr, need, number_attr
+from checker.graph.terms import Term
+
+
+def _over_parts(b: Rules, op: str, args: tuple[Term, ...], axis: int, attrs: Attrs) -> Term | None:
+    """Lanes that are concatenated along another axis are taken one part at a time."""
+    x = args[0]
+    along = x.attr("axis")
+    if x.op != "concat" or b.deep or not isinstance(along, int) or along == axis:
+        return None
+    dropped = op in ("mean", "argmax") and along < axis
+    parts = (b.op(op, part, *args[1:], **attrs) for part in x.args)
+    return b.op("concat", *parts, axis=along + 1 if dropped else along)
+
+
+def _vector(op: str, x: Term, vector: Term) -> None:
+    fits = vector.rank == 1 and equal(vector.shape[0], x.shape[-1]) is not False
+    need(fits, f"{op} of {x.shape} with a vector of {vector.shape}")
+
+
+def _rms_norm(b: Rules, args: tuple[Term, ...], attrs: Attrs) -> Term:
+    """`x / sqrt(mean(x**2) + eps)`, times `offset + w` if there is a weight."""
+    arity("rms_norm", args, 1, 2)
+    x = args[0]
+    need(x.rank >= 1, "rms_norm of a scalar")
+    eps, offset = number_attr(attrs, "eps"), number_attr(attrs, "offset", 0)
+    for weight in args[1:]:
+        _vector("rms_norm", x, weight)
+        value = filled(weight)
+        if isinstance(value, (int, float)) and value + offset == 1:
+            return b.op("rms_norm", x, eps=eps)
+    if len(args) == 1:
+        offset = 0
+    full: Attrs = {"eps": eps, "offset": offset}
+    parts = _over_parts(b, "rms_norm", args, -1, full)
+    if parts is not None:
+        return parts
+    if x.op == "repeat" and x.attr("axis") != -1 and not b.deep:
+        return b.op("repeat", b.op("rms_norm", x.args[0], *args[1:], **full), **dict(x.attrs))
+    return b.make("rms_norm", args, x.shape, **full)
+
+
+def _layer_norm(b: Rules, args: tuple[Term, ...], attrs: Attrs) -> Term:
+    arity("layer_norm", args, 1, 2, 3)
+    for vector in args[1:]:
+        _vector("layer_norm", args[0], vector)
+    full: Attrs = {"eps": number_attr(attrs, "eps")}
+    parts = _over_parts(b, "layer_norm", args, -1, full)
+    return b.make("layer_norm", args, args[0].shape, **full) if parts is None else parts
+
+
+def _mean(b: Rules, args: tuple[Term, ...], attrs: Attrs) -> Term:
+    arity("mean", args, 1)
+    x = args[0]
+    axis = axis_of(x, int_attr(attrs, "axis"))
+    at = x.rank + axis
+    shape = (*x.shape[:at], *x.shape[at + 1 :])
+    if x.op == "full":
+        return b.full(filled(x) or 0, shape)
+    axes = x.attr("axes") if x.op == "expand" else None
+    if isinstance(axes, tuple) and axes[at] is None:
+        return b.op("expand", x.args[0], axes=(*axes[:at], *axes[at + 1 :]), shape=shape)
+    parts = _over_parts(b, "mean", args, axis, {"axis": axis})
+    return b.make("mean", (x,), shape, axis=axis) if parts is None else parts
+
+
+def _sum(b: Rules, args: tuple[Term, ...], attrs: Attrs) -> Term:
+    arity("sum", args, 1)
+    axis = axis_of(args[0], int_attr(attrs, "axis"))
+    return b.op("mul", b.const(args[0].shape[axis]), b.op("mean", args[0], axis=axis))
+
+
+def _softmax(b: Rules, args: tuple[Term, ...], attrs: Attrs) -> Term:
+    arity("softmax", args, 1)
+    axis = axis_of(args[0], int_attr(attrs, "axis"))
+    parts = _over_parts(b, "softmax", args, axis, {"axis": axis})
+    return b.make("softmax", args, args[0].shape, axis=axis) if parts is None else parts
+
+
+def _argmax(b: Rules, args: tuple[Term, ...], attrs: Attrs) -> Term:
+    arity("argmax", args, 1)
+    x = args[0]
+    axis = axis_of(x, int_attr(attrs, "axis"))
+    at = x.rank + axis
+    parts = _over_parts(b, "argmax", args, axis, {"axis": axis})
+    shape = (*x.shape[:at], *x.shape[at + 1 :])
+    return b.make("argmax", args, shape, axis=axis) if parts is None else parts
+
+
+RULES: Final[dict[str, Rule]] = {
+    "rms_norm": _rms_norm,
+    "layer_norm": _layer_norm,
+    "mean": _mean,
+    "sum": _sum,
+    "softmax": _softmax,
+    "argmax": _argmax,
+}
