@@ -153,21 +153,21 @@ def open_directory(folder: str, package: str | None, label: str | None = None) -
     if package is None:
         roots = tuple(root for root in USUAL_ROOTS if _has_any_package(folder, root))
         return DirectoryTree(folder, label, roots or ("",), _find_metadata(folder, roots, None))
-    real = os.path.realpath(folder)
-    if os.path.basename(real) == package and _holds_python(real) and not _has(real, "", package):
-        folder, found = os.path.dirname(real), ""
-    else:
-        root = _find_root(folder, package)
-        if root is None:
-            raise InputError(
-                f"no Python package {package} there (looked in it, in python/, in src/ and "
-                f"{_SEARCH_DEPTH} levels down)",
-                f"name the checkout, the site-packages or the folder {package} itself",
-                label,
-            )
-        found = root
-    roots = (found,)
-    return DirectoryTree(folder, label, roots, _find_metadata(folder, roots, package))
+    root = _usual_root(folder, package)
+    if root is None:
+        real = os.path.realpath(folder)
+        if os.path.basename(real) == package and _holds_python(real):
+            folder, root = os.path.dirname(real), ""
+        else:
+            root = _deep_root(folder, package)
+    if root is None:
+        raise InputError(
+            f"no Python package {package} there (looked in it, in python/, in src/ and "
+            f"{_SEARCH_DEPTH} levels down)",
+            f"name the checkout, the site-packages or the folder {package} itself",
+            label,
+        )
+    return DirectoryTree(folder, label, (root,), _find_metadata(folder, (root,), package))
 
 
 def beside(tree: DirectoryTree, package: str) -> DirectoryTree | None:
@@ -180,10 +180,12 @@ def beside(tree: DirectoryTree, package: str) -> DirectoryTree | None:
     return None
 
 
-def _find_root(folder: str, package: str) -> str | None:
-    for root in USUAL_ROOTS:
-        if _has(folder, root, package):
-            return root
+def _usual_root(folder: str, package: str) -> str | None:
+    return next((root for root in USUAL_ROOTS if _has(folder, root, package)), None)
+
+
+def _deep_root(folder: str, package: str) -> str | None:
+    """The nearest folder further down that holds the package, as in a repository of many."""
     level = [""]
     for _ in range(_SEARCH_DEPTH):
         level = [f"{above}{name}/" for above in level for name in _subfolders(folder, above)]

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 DEFAULT_INDEX = "https://pypi.org/simple"
 DEFAULT_TIMEOUT = 15.0
+SYSTEM_FILE = Path("/etc/pip.conf")
 _SECTIONS = ("global", "install", "download")
 _TRUE = frozenset({"1", "true", "yes", "y", "on"})
 
@@ -122,7 +123,7 @@ def _config_files(environ: Mapping[str, str]) -> Iterator[Path]:
             yield Path("/Library/Application Support/pip/pip.conf")
         for folder in reversed((environ.get("XDG_CONFIG_DIRS") or "/etc/xdg").split(os.pathsep)):
             yield Path(folder, "pip", "pip.conf")
-        yield Path("/etc/pip.conf")
+        yield SYSTEM_FILE
         yield home / ".pip" / "pip.conf"
         yield Path(environ.get("XDG_CONFIG_HOME") or home / ".config", "pip", "pip.conf")
         if sys.platform == "darwin":

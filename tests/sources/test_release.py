@@ -10,14 +10,13 @@ import pytest
 
 from checker.errors import InputError
 from checker.sources import MissingMember, open_source
-
-from .conftest import noise, sdist_bytes, wheel_bytes
+from tests.sources.samples import noise, sdist_bytes, wheel_bytes
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from .conftest import Index
+    from tests.sources.samples import Index
 
 FILES = {
     "toy/__init__.py": "",
