@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import Final, Union
+from typing import TYPE_CHECKING, Final, Union
 
 from checker.graph.dims import Poly, at_most, equal, less
 from checker.graph.rules import Number, Rules, value_of
 from checker.graph.terms import Term, canonical
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
 
 Exponent = Union[int, float]
 _LARGEST_FOLD: Final = 1e300

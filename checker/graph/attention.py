@@ -116,16 +116,12 @@ def _unshifted(b: Rules, query: Term, groups: list[Group]) -> tuple[Term, list[G
     rotated = [query, *(key for key, _, _ in groups)]
     if any(term.op != "rope" or term.attrs != query.attrs for term in rotated):
         return query, groups
-    shifts = [shift_of(term.args[1]) for term in rotated]
-    least = min(shift for _, shift in shifts)
+    least = min(shift_of(term.args[1]) for term in rotated)
     if least == 0:
         return query, groups
-    moved = [
-        b.rebuild(term, (term.args[0], b.op("add", positions, b.const(-least))))
-        for term, (positions, _) in zip(rotated, shifts)
-    ]
+    back = b.const(-least)
+    moved = [b.rebuild(t, (t.args[0], b.op("add", t.args[1], back))) for t in rotated]
     return moved[0], [(k, v, band) for k, (_, v, band) in zip(moved[1:], groups)]
 
 
 RULES: Final[dict[str, Rule]] = {"attention": _attention}
-

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from checker.graph import attention, elementwise, layout, linear, masks, reduce, reshape, rotary
 from checker.graph.dims import Dim, symbol
 from checker.graph.rules import Number, Rule, attrs_key
 from checker.graph.terms import Attr, Pool, Shape, ShapeError, Term, canonical
-from checker.location import Location
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from checker.location import Location
 
 ORIGINS_KEPT: Final = 3
 DEPTH: Final = 120

@@ -7,9 +7,11 @@ what is true for some only is `None`.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Union
+from typing import TYPE_CHECKING, Union
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
 
 Monomial = tuple[tuple[str, int], ...]
 
@@ -57,8 +59,10 @@ class Poly:
             if abs(coefficient) != 1 or not factors:
                 factors.insert(0, str(abs(coefficient)))
             sign = "-" if coefficient < 0 else "+"
-            text += f" {sign} {'*'.join(factors)}" if text else ("-" * (sign == "-")) + "*".join(
-                factors
+            text += (
+                f" {sign} {'*'.join(factors)}"
+                if text
+                else ("-" * (sign == "-")) + "*".join(factors)
             )
         return text
 

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from checker.graph import recognise
 from checker.graph.arithmetic import (
     OPERATORS,
-    Factors,
     fold_product,
     fold_sum,
     power_of,
@@ -18,7 +16,11 @@ from checker.graph.arithmetic import (
 from checker.graph.dims import Poly, equal
 from checker.graph.lanes import BINARY, UNARY
 from checker.graph.rules import Attrs, Number, Rule, Rules, arity, filled, need, value_of
-from checker.graph.terms import Shape, Term
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from checker.graph.terms import Shape, Term
 
 _FUNCTIONS: Final[dict[str, Callable[[float], float]]] = {
     "exp": math.exp,

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from checker.graph.dims import Dim, dim_mul, same
 from checker.graph.lanes import lanes, rebuild_along
 from checker.graph.rules import Rules, with_axis
-from checker.graph.terms import Shape, Term
+
+if TYPE_CHECKING:
+    from checker.graph.terms import Shape, Term
 
 _CUT_ATTRS = frozenset(("shape", "sizes"))
 
@@ -47,7 +51,11 @@ def _join_blocks(b: Rules, left: Term, right: Term, axis: int) -> Term | None:
     at = left.attr("axis")
     assert isinstance(at, int)
     outer = at - (left.rank - left.args[0].rank)
-    if at != right.attr("axis") or left.rank != right.rank or right.args[0].rank != left.args[0].rank:
+    if (
+        at != right.attr("axis")
+        or left.rank != right.rank
+        or right.args[0].rank != left.args[0].rank
+    ):
         return None
     ours, theirs = (t.shape[outer : at + 1 or None] for t in (left, right))
     if axis != outer:

@@ -7,18 +7,17 @@ concatenation along it comes out of them. One table serves all these rewrites.
 
 from __future__ import annotations
 
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
-from checker.graph.rules import Rules
-from checker.graph.terms import Shape, Term
+if TYPE_CHECKING:
+    from checker.graph.rules import Rules
+    from checker.graph.terms import Shape, Term
 
 UNARY: Final = frozenset(
-    "exp cos sin tanh sigmoid silu relu gelu abs log erf floor not_ pow".split()
+    ["exp", "cos", "sin", "tanh", "sigmoid", "silu", "relu", "gelu", "abs", "log", "erf", "floor", "not_", "pow"]
 )
 NARY: Final = frozenset(("add", "mul"))
-BINARY: Final = frozenset(
-    "power mod floordiv ge gt le lt eq ne and_ or_ maximum minimum".split()
-)
+BINARY: Final = frozenset(["power", "mod", "floordiv", "ge", "gt", "le", "lt", "eq", "ne", "and_", "or_", "maximum", "minimum"])
 ELEMENTWISE: Final = UNARY | NARY | BINARY | {"where"}
 
 Lanes = tuple["int | None", ...]

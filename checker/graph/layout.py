@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from checker.graph.dims import Dim, at_most, dim_mul, dim_sum, equal, exact_div, same
 from checker.graph.joining import join
@@ -13,6 +13,7 @@ from checker.graph.rules import (
     Rule,
     Rules,
     arity,
+    axes_attr,
     axis_of,
     dim_attr,
     int_attr,
@@ -20,11 +21,18 @@ from checker.graph.rules import (
     need,
     with_axis,
 )
-from checker.graph.terms import Attr, Shape, Term
 
+if TYPE_CHECKING:
+    from checker.graph.terms import Attr, Shape, Term
 
 _SELECTABLE: Final = ELEMENTWISE | {
-    "linear", "rms_norm", "layer_norm", "embedding", "concat", "slice", "rope"
+    "linear",
+    "rms_norm",
+    "layer_norm",
+    "embedding",
+    "concat",
+    "slice",
+    "rope",
 }
 
 
@@ -59,9 +67,7 @@ def _slice(b: Rules, args: tuple[Term, ...], attrs: Attrs) -> Term:
     return b.make("slice", (x,), shape, axis=axis, start=start, stop=stop)
 
 
-def _slice_inside(
-    b: Rules, x: Term, axis: int, start: Dim, stop: Dim, shape: Shape
-) -> Term | None:
+def _slice_inside(b: Rules, x: Term, axis: int, start: Dim, stop: Dim, shape: Shape) -> Term | None:
     if x.op == "full":
         return b.make("full", (), shape, value=x.attr("value"))
     if x.op == "empty":
@@ -214,9 +220,9 @@ def _select_of_unflatten(b: Rules, x: Term, axis: int, index: Dim) -> Term | Non
 
 
 def _select_of_expand(b: Rules, x: Term, axis: int, index: Dim, shape: Shape) -> Term:
-    axes = list(x.attr("axes") or ())  # type: ignore[arg-type]
-    source = axes.pop(x.rank + axis)
     below = x.args[0]
+    axes = list(axes_attr(dict(x.attrs), below.rank))
+    source = axes.pop(x.rank + axis)
     if source is not None:
         below = b.op("select", below, axis=source - below.rank, index=index)
         axes = [a - 1 if a is not None and a > source else a for a in axes]

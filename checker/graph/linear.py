@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from checker.graph.dims import equal
 from checker.graph.rules import Attrs, Rule, Rules, arity, filled, need
-from checker.graph.terms import Term
+
+if TYPE_CHECKING:
+    from checker.graph.terms import Term
 
 
 def _linear(b: Rules, args: tuple[Term, ...], attrs: Attrs) -> Term:
@@ -45,7 +47,9 @@ def _matmul(b: Rules, args: tuple[Term, ...], attrs: Attrs) -> Term:
         return b.op("linear", x, b.op("transpose", y))
     need(x.rank == y.rank and x.rank >= 2, f"matmul of {x.shape} and {y.shape}")
     fits = all(equal(p, q) is not False for p, q in zip(x.shape[:-2], y.shape[:-2]))
-    need(fits and equal(x.shape[-1], y.shape[-2]) is not False, f"matmul of {x.shape} and {y.shape}")
+    need(
+        fits and equal(x.shape[-1], y.shape[-2]) is not False, f"matmul of {x.shape} and {y.shape}"
+    )
     return b.make("matmul", args, (*x.shape[:-1], y.shape[-1]))
 
 

@@ -7,11 +7,13 @@ A predicate is a term over the scalar inputs `mask.q` and `mask.k`, both known t
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from checker.graph.dims import Dim, Poly, at_most, dim_sum, exact_div, less
 from checker.graph.rules import value_of
-from checker.graph.terms import Term
+
+if TYPE_CHECKING:
+    from checker.graph.terms import Term
 
 Band = tuple["int | None", "int | None"]
 ALWAYS: Final[Band] = (None, None)
@@ -125,18 +127,19 @@ def _sign(op: str, x: _Linear, size: Dim) -> Band | None:
         return ALWAYS if decided else NEVER
     if x.q != -x.k or x.q == 0 or not isinstance(x.constant, int):
         return None
-    if x.q < 0:
-        op, x = _SWAPPED[op], x.scaled(-1)
-    bound, exact = -(x.constant) // x.q, x.constant % x.q == 0
+    constant, factor = x.constant, x.q
+    if factor < 0:
+        op, constant, factor = _SWAPPED[op], -constant, -factor
+    bound, exact = -constant // factor, constant % factor == 0
     match op:
         case "ge":
-            return (-(x.constant // x.q), None)
+            return (-(constant // factor), None)
         case "gt":
             return (bound + 1, None)
         case "le":
             return (None, bound)
         case "lt":
-            return (None, -(x.constant // x.q) - 1)
+            return (None, -(constant // factor) - 1)
         case "eq":
             return (bound, bound) if exact else NEVER
     return None if exact else ALWAYS
@@ -166,9 +169,13 @@ def _linear(term: Term, size: Dim) -> _Linear | None:
     match term.op:
         case "input":
             name = term.attr("name")
-            return _Linear(1, 0, 0) if name == "mask.q" else _Linear(0, 1, 0) if (
-                name == "mask.k"
-            ) else None
+            return (
+                _Linear(1, 0, 0)
+                if name == "mask.q"
+                else _Linear(0, 1, 0)
+                if (name == "mask.k")
+                else None
+            )
         case "add":
             total = _Linear(0, 0, 0)
             for arg in term.args:

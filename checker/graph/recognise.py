@@ -6,11 +6,13 @@ square of another tensor or a constant that is not 1 is some other function and 
 
 from __future__ import annotations
 
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from checker.graph.arithmetic import Factors, fold_product, power_of, raised, scaled, times
 from checker.graph.rules import Attrs, Number, Rules, filled, number_attr, value_of
-from checker.graph.terms import Term
+
+if TYPE_CHECKING:
+    from checker.graph.terms import Term
 
 _ROUNDING: Final = 1e-9
 

@@ -2,11 +2,23 @@
 
 from __future__ import annotations
 
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from checker.graph.dims import equal
-from checker.graph.rules import Attrs, Rule, Rules, arity, axis_of, filled, int_attr, need, number_attr
-from checker.graph.terms import Term
+from checker.graph.rules import (
+    Attrs,
+    Rule,
+    Rules,
+    arity,
+    axis_of,
+    filled,
+    int_attr,
+    need,
+    number_attr,
+)
+
+if TYPE_CHECKING:
+    from checker.graph.terms import Term
 
 
 def _over_parts(b: Rules, op: str, args: tuple[Term, ...], axis: int, attrs: Attrs) -> Term | None:

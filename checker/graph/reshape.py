@@ -2,35 +2,32 @@
 
 from __future__ import annotations
 
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from checker.graph.dims import Dim, dim_mul, equal, same
 from checker.graph.lanes import ELEMENTWISE
-from checker.graph.rules import Attrs, Rule, Rules, arity, axis_of, dims_attr, int_attr, need, with_axis
-from checker.graph.terms import Shape, Term
+from checker.graph.rules import (
+    Attrs,
+    Axes,
+    Rule,
+    Rules,
+    arity,
+    axes_attr,
+    axis_of,
+    dims_attr,
+    int_attr,
+    need,
+    with_axis,
+)
 
-Axes = tuple["int | None", ...]
-
-
-def _axes(attrs: Attrs, rank: int) -> Axes:
-    value = attrs.get("axes")
-    need(isinstance(value, tuple), f"axes is {value}")
-    assert isinstance(value, tuple)
-    result: list[int | None] = []
-    for axis in value:
-        if axis is None:
-            result.append(None)
-            continue
-        at = int_attr({"axis": axis}, "axis")
-        need(-rank <= at < rank, f"axis {at} of a tensor of {rank} axes")
-        result.append(at % rank)
-    return tuple(result)
+if TYPE_CHECKING:
+    from checker.graph.terms import Shape, Term
 
 
 def _expand(b: Rules, args: tuple[Term, ...], attrs: Attrs) -> Term:
     arity("expand", args, 1)
     x = args[0]
-    axes, shape = _axes(attrs, x.rank), dims_attr(attrs, "shape")
+    axes, shape = axes_attr(attrs, x.rank), dims_attr(attrs, "shape")
     need(len(axes) == len(shape), f"expand to {shape} with axes {axes}")
     used = [axis for axis in axes if axis is not None]
     need(sorted(used) == list(range(x.rank)), f"expand of {x.rank} axes with axes {axes}")
@@ -49,7 +46,7 @@ def _expand_inside(b: Rules, x: Term, axes: Axes, shape: Shape) -> Term | None:
     if x.op in ("const", "full"):
         return b.make("full", (), shape, value=x.attr("value"))
     if x.op == "expand" or x.op == "permute":
-        inner = _axes(dict(x.attrs), x.args[0].rank)
+        inner = axes_attr(dict(x.attrs), x.args[0].rank)
         composed = tuple(None if axis is None else inner[axis] for axis in axes)
         return b.op("expand", x.args[0], axes=composed, shape=shape)
     if x.op in ELEMENTWISE:
@@ -69,7 +66,7 @@ def _expand_inside(b: Rules, x: Term, axes: Axes, shape: Shape) -> Term | None:
 def _permute(b: Rules, args: tuple[Term, ...], attrs: Attrs) -> Term:
     arity("permute", args, 1)
     x = args[0]
-    axes = tuple(axis for axis in _axes(attrs, x.rank) if axis is not None)
+    axes = tuple(axis for axis in axes_attr(attrs, x.rank) if axis is not None)
     need(sorted(axes) == list(range(x.rank)), f"permute of {x.rank} axes to {axes}")
     if axes == tuple(range(x.rank)):
         return x
@@ -80,11 +77,13 @@ def _permute(b: Rules, args: tuple[Term, ...], attrs: Attrs) -> Term:
         if x.op == "empty":
             return b.empty(shape)
         if x.op in ("permute", "expand"):
-            inner = _axes(dict(x.attrs), x.args[0].rank)
+            inner = axes_attr(dict(x.attrs), x.args[0].rank)
             composed = tuple(inner[axis] for axis in axes)
             return b.op("expand", x.args[0], axes=composed, shape=shape)
         if x.op in ELEMENTWISE:
-            return b.rebuild(x, tuple(b.op("permute", a, axes=axes) if a.shape else a for a in x.args))
+            return b.rebuild(
+                x, tuple(b.op("permute", a, axes=axes) if a.shape else a for a in x.args)
+            )
         if x.op == "concat":
             to = axes.index(int_attr(dict(x.attrs), "axis") % x.rank) - x.rank
             return b.op("concat", *(b.op("permute", p, axes=axes) for p in x.args), axis=to)
@@ -147,7 +146,7 @@ def _flatten_inside(b: Rules, x: Term, axis: int, count: int, shape: Shape) -> T
 def _flatten_expand(b: Rules, x: Term, axis: int, count: int, shape: Shape) -> Term | None:
     """Merging broadcast axes is broadcasting; (axis, broadcast) merged is a repetition."""
     source = x.args[0]
-    axes = _axes(dict(x.attrs), source.rank)
+    axes = axes_attr(dict(x.attrs), source.rank)
     end = x.rank + axis + 1
     merged = axes[end - count : end]
     if all(a is None for a in merged):
@@ -194,7 +193,9 @@ def _unflatten(b: Rules, args: tuple[Term, ...], attrs: Attrs) -> Term:
     at = x.rank + axis
     shape = (*x.shape[:at], *sizes, *x.shape[at + 1 :])
     inside = None if b.deep else _unflatten_inside(b, x, axis, sizes, shape)
-    return inside if inside is not None else b.make("unflatten", (x,), shape, axis=axis, sizes=sizes)
+    return (
+        inside if inside is not None else b.make("unflatten", (x,), shape, axis=axis, sizes=sizes)
+    )
 
 
 def _unflatten_inside(b: Rules, x: Term, axis: int, sizes: Shape, shape: Shape) -> Term | None:
@@ -222,7 +223,7 @@ def _unflatten_inside(b: Rules, x: Term, axis: int, sizes: Shape, shape: Shape) 
 def _unflatten_expand(b: Rules, x: Term, axis: int, sizes: Shape, shape: Shape) -> Term:
     """Splitting a broadcast axis is broadcasting; splitting a kept one is splitting its source."""
     source = x.args[0]
-    axes = _axes(dict(x.attrs), source.rank)
+    axes = axes_attr(dict(x.attrs), source.rank)
     at, extra = x.rank + axis, len(sizes) - 1
     split = axes[at]
     if split is None:

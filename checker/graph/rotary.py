@@ -2,13 +2,25 @@
 
 from __future__ import annotations
 
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from checker.graph.arithmetic import scaled
-from checker.graph.dims import Poly, at_most, equal, exact_div
+from checker.graph.dims import at_most, equal, exact_div
 from checker.graph.lanes import ELEMENTWISE
-from checker.graph.rules import Attrs, Rule, Rules, arity, dim_attr, int_attr, need, number_attr
-from checker.graph.terms import Term
+from checker.graph.rules import (
+    Attrs,
+    Rule,
+    Rules,
+    arity,
+    dim_attr,
+    int_attr,
+    need,
+    number_attr,
+    value_of,
+)
+
+if TYPE_CHECKING:
+    from checker.graph.terms import Term
 
 STYLES: Final = ("half", "interleaved")
 
@@ -166,15 +178,13 @@ def _along(b: Rules, term: Term, axis: int) -> Term | None:
     return None
 
 
-def shift_of(term: Term) -> tuple[Term, int | float] | None:
-    """Positions as (varying part, constant): `p + 3` is (p, 3)."""
-    if term.op != "add":
-        return term, 0
-    for arg in term.args:
-        value = arg.attr("value") if arg.op == "const" else None
-        if isinstance(value, (int, float)) and not isinstance(value, (bool, Poly)):
-            return term, value
-    return term, 0
+def shift_of(positions: Term) -> int | float:
+    """The constant in positions: 3 for `p + 3`, 0 for `p`."""
+    for arg in positions.args if positions.op == "add" else ():
+        value = value_of(arg)
+        if isinstance(value, (int, float)):
+            return value
+    return 0
 
 
 RULES: Final[dict[str, Rule]] = {"rope": _rope, "inv_freq": _inv_freq, "arange": _arange}

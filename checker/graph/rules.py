@@ -10,6 +10,7 @@ from checker.graph.terms import Attr, Shape, ShapeError, Term, encode
 
 Number = Union[int, float, bool, Poly]
 Attrs = Mapping[str, Attr]
+Axes = tuple["int | None", ...]
 
 
 class Rules(Protocol):
@@ -47,13 +48,17 @@ def need(condition: bool, message: str) -> None:
 
 def arity(op: str, args: tuple[Term, ...], *counts: int) -> None:
     """Raise a ShapeError unless `args` has one of these lengths."""
-    need(len(args) in counts, f"{op} takes {' or '.join(map(str, counts))} operands, not {len(args)}")
+    need(
+        len(args) in counts, f"{op} takes {' or '.join(map(str, counts))} operands, not {len(args)}"
+    )
 
 
 def int_attr(attrs: Attrs, name: str, default: int | None = None) -> int:
     """An attribute that must be an integer."""
     value = attrs.get(name, default)
-    need(isinstance(value, int) and not isinstance(value, bool), f"{name} is {value}, not an integer")
+    need(
+        isinstance(value, int) and not isinstance(value, bool), f"{name} is {value}, not an integer"
+    )
     assert isinstance(value, int)
     return value
 
@@ -80,6 +85,22 @@ def dims_attr(attrs: Attrs, name: str) -> Shape:
     need(isinstance(value, tuple) and all(is_dim(v) for v in value), f"{name} is {value}")
     assert isinstance(value, tuple)
     return tuple(v for v in value if isinstance(v, (int, Poly)))
+
+
+def axes_attr(attrs: Attrs, rank: int) -> Axes:
+    """For each result axis of a permutation or broadcast, the operand's axis (None: new)."""
+    value = attrs.get("axes")
+    need(isinstance(value, tuple), f"axes is {value}")
+    assert isinstance(value, tuple)
+    result: list[int | None] = []
+    for axis in value:
+        if axis is None:
+            result.append(None)
+            continue
+        at = int_attr({"axis": axis}, "axis")
+        need(-rank <= at < rank, f"axis {at} of a tensor of {rank} axes")
+        result.append(at % rank)
+    return tuple(result)
 
 
 def is_dim(value: Attr) -> bool:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from dataclasses import dataclass
 from hashlib import blake2b
-from typing import Union
+from typing import TYPE_CHECKING, Union
 
 from checker.graph.dims import Dim, Poly
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 Attr = Union[int, float, str, bool, None, Poly, "tuple[Attr, ...]"]
 Shape = tuple[Dim, ...]
@@ -55,13 +57,15 @@ class Term:
 class Pool:
     """Makes terms; the same operator, arguments, attributes and shape give the same object."""
 
-    __slots__ = ("_terms", "_serial")
+    __slots__ = ("_serial", "_terms")
 
     def __init__(self) -> None:
         self._terms: dict[str, Term] = {}
         self._serial = 0
 
-    def make(self, op: str, args: tuple[Term, ...], attrs: Mapping[str, Attr], shape: Shape) -> Term:
+    def make(
+        self, op: str, args: tuple[Term, ...], attrs: Mapping[str, Attr], shape: Shape
+    ) -> Term:
         """The term as given, not normalised (attributes are made canonical)."""
         pairs = tuple(sorted((name, canonical(value)) for name, value in attrs.items()))
         key = _digest(op, args, pairs, shape)
