@@ -218,3 +218,15 @@ def test_a_file_has_to_name_its_schema(tmp_path: Path, content: bytes | None, sa
         path.write_bytes(content)
     with pytest.raises(InputError, match=said):
         files.schema_of(path)
+
+
+WIRES = """
+features fc-input fused embeds embeds-normed hidden-normed attention-input residual q-projected
+k-projected v-projected q k v attention attention-output post-attention-normed mlp stream output
+logits feedback
+""".split()  # noqa: SIM905 - a list to read
+
+
+def test_every_wire_has_an_owner_whatever_differs(contract: Contract) -> None:
+    for wire in {*WIRES, *contract.wires.get("wires", ())}:
+        assert contract.owner(wire, "operator", "add") is not None, wire
