@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TextIO
 
@@ -55,6 +54,8 @@ class Progress:
     def __call__(self, text: str) -> None:
         """Shows `text` in place of what was shown before."""
         if self._live:
+            import shutil
+
             width = shutil.get_terminal_size().columns - 1
             self._stream.write(f"\r\x1b[K{printable(text)[:width]}")
             self._stream.flush()
