@@ -136,7 +136,9 @@ def _add_colour(command: argparse.ArgumentParser) -> None:
 def _add_access(command: argparse.ArgumentParser) -> None:
     access = command.add_argument_group("access to sources")
     access.add_argument("--offline", action="store_true", help="fetch nothing, use what is cached")
-    access.add_argument("--no-cache", action="store_true", help="extract again; what was fetched is kept")
+    access.add_argument(
+        "--no-cache", action="store_true", help="extract again; what was fetched is kept"
+    )
 
 
 def _count(text: str) -> int:
