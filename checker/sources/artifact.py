@@ -33,6 +33,9 @@ class Artifact:
         fetch: reads a span of the archive; raises InputError where that is not possible.
         memory: chunks already at hand.
         store: where chunks are kept; None for an archive that is a local file anyway.
+        place: under which name. What was checked as a whole against its sha256 is kept under that;
+            what came in ranges is kept for its address only, so that no server can put other bytes
+            under the hash of an archive that it does not have.
     """
 
     label: str
@@ -40,6 +43,7 @@ class Artifact:
     directory: Directory
     fetch: Callable[[int, int], bytes]
     store: Store | None = None
+    place: str = ""
     memory: dict[int, bytes] = field(default_factory=dict)
 
     def read(self, path: str) -> bytes:
@@ -117,10 +121,10 @@ class Artifact:
         self.memory[chunk] = data
         if self.store:
             start = self.directory.chunks[chunk][0]
-            self.store.write(data, "artifacts", self.fingerprint, str(start))
+            self.store.write(data, "artifacts", self.place, str(start))
 
     def _kept(self, start: int) -> bytes | None:
-        return self.store.read("artifacts", self.fingerprint, str(start)) if self.store else None
+        return self.store.read("artifacts", self.place, str(start)) if self.store else None
 
 
 def local_artifact(path: Path, label: str) -> Artifact:
@@ -152,7 +156,7 @@ def _local_sdist(path: Path, label: str) -> Artifact:
     return Artifact(label, directory.digest, directory, lambda start, end: data[start:end])
 
 
-def load_directory(store: Store, fingerprint: str) -> Directory | None:
+def load_directory(store: Store, place: str) -> Directory | None:
     """The kept directory of an archive, or None."""
-    content = store.read_json("artifacts", fingerprint, "directory")
+    content = store.read_json("artifacts", place, "directory")
     return Directory.from_json(content) if content else None

@@ -293,6 +293,8 @@ def _unreachable(shown: str, error: Exception) -> InputError:
         return InputError(
             f"{host} does not answer in time", "check the network, or use --offline or a directory"
         )
+    if isinstance(error, exceptions.ChunkedEncodingError):
+        return _broken(shown, "the answer ended early")
     if isinstance(error, exceptions.ConnectionError):
         return InputError(
             f"no network: {host} cannot be reached",

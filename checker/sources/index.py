@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from dataclasses import dataclass
 from datetime import datetime, timezone
 from html.parser import HTMLParser
@@ -29,6 +30,7 @@ from checker.errors import InputError
 from checker.sources.client import Client, NotFound, Page, local_path
 
 _NEAR = 5
+_SHA256 = re.compile("[0-9a-f]{64}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -206,7 +208,9 @@ def _parse(page: Page, name: str) -> list[File]:
         parser = _Links(page.url)
         parser.feed(page.text)
         found = [_file(name, url, sha256, yanked=yanked) for url, sha256, yanked in parser.links]
-    return [file for file in found if file]
+    # A page from the net that links to files of this machine is none that an index would send.
+    remote = local_path(page.url) is None
+    return [file for file in found if file and not (remote and local_path(file.url) is not None)]
 
 
 def _parse_json(page: Page, name: str) -> list[File | None]:
@@ -216,8 +220,8 @@ def _parse_json(page: Page, name: str) -> list[File | None]:
             _file(
                 name,
                 urljoin(page.url, entry["url"]),
-                entry.get("hashes", {}).get("sha256"),
-                size=entry.get("size"),
+                _text(entry.get("hashes", {}).get("sha256")),
+                size=_size(entry.get("size")),
                 released=_time(entry.get("upload-time")),
                 yanked=bool(entry.get("yanked")),
             )
@@ -242,6 +246,8 @@ def _file(
 ) -> File | None:
     """A file of this project; None for what is neither a wheel nor an sdist of it."""
     url = url.partition("#")[0]
+    if sha256 is not None and not _SHA256.fullmatch(sha256):
+        sha256 = None
     filename = unquote(urlsplit(url).path).rpartition("/")[2]
     try:
         if filename.endswith(".whl"):
@@ -255,6 +261,14 @@ def _file(
     if project != name:
         return None
     return File(filename, url, version, sha256, size, released, yanked)
+
+
+def _text(value: Any) -> str | None:
+    return value if isinstance(value, str) else None
+
+
+def _size(value: Any) -> int | None:
+    return value if isinstance(value, int) and value > 0 else None
 
 
 def _time(text: Any) -> datetime | None:

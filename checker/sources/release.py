@@ -199,6 +199,7 @@ def open_found(
     }
     artifact = _remote(access, record, label).open()
     record["fingerprint"] = artifact.fingerprint
+    record["place"] = artifact.place
     for version in {str(release.version), spelled or str(release.version)}:
         access.store.write_json(record, "releases", access.settings.digest, name, version)
     return ArchiveTree(artifact, name, str(release.version), release.released, package)
@@ -209,7 +210,7 @@ def _cached(access: Access, name: str, version: str, package: str | None) -> Tre
     record = access.store.read_json("releases", access.settings.digest, name, version)
     if record is None:
         return None
-    directory = load_directory(access.store, record["fingerprint"])
+    directory = load_directory(access.store, record["place"])
     if directory is None:
         return None
     label = f"{name}=={record['version']}"
@@ -224,7 +225,9 @@ def _cached(access: Access, name: str, version: str, package: str | None) -> Tre
     def remote() -> Remote:
         return _remote(access, record, label)
 
-    artifact = Artifact(label, record["fingerprint"], directory, fetch, access.store)
+    artifact = Artifact(
+        label, record["fingerprint"], directory, fetch, access.store, record["place"]
+    )
     released = datetime.fromisoformat(record["released"]) if record["released"] else None
     return ArchiveTree(artifact, name, record["version"], released, package)
 

@@ -5,8 +5,8 @@ and is checked when read. A damaged or half-written file is as good as none: it 
 
     releases/<sources>/<name>/<version>     which artifact a release is (per set of indexes)
     resolutions/<sources>/<digest>          which release satisfied a requirement
-    artifacts/<fingerprint>/directory       what lies where in the artifact
-    artifacts/<fingerprint>/<offset>        a range of the artifact, as it came
+    artifacts/<place>/directory             what lies where in the artifact
+    artifacts/<place>/<offset>              a range of the artifact, as it came
 """
 
 from __future__ import annotations
@@ -19,17 +19,20 @@ from pathlib import Path
 from typing import IO, Any
 
 CACHE_VARIABLE = "EAGLE3_CHECK_CACHE"
+FORMAT = "1"
+"""Changed whenever what is kept changes its meaning: an old cache is then as good as none."""
+
 _DIGEST = 32
 
 
 def default_folder() -> Path:
-    """The user's cache folder, or what the environment says instead."""
+    """The folder of sources in the user's cache, or in what the environment names instead."""
     override = os.environ.get(CACHE_VARIABLE)
     if override:
-        return Path(override)
+        return Path(override, "sources", FORMAT)
     from platformdirs import user_cache_dir
 
-    return Path(user_cache_dir("eagle3-check", appauthor=False))
+    return Path(user_cache_dir("eagle3-check", appauthor=False), "sources", FORMAT)
 
 
 class Store:

@@ -60,9 +60,10 @@ class Remote:
             InputError: it cannot be had, is damaged, or is not to be read.
         """
         if self._sha256:
-            kept = load_directory(self._store, self._sha256)
-            if kept:
-                return self._artifact(self._sha256, kept)
+            for place in (self._sha256, self._place(self._sha256)):
+                kept = load_directory(self._store, place)
+                if kept:
+                    return self._artifact(self._sha256, kept, place)
         if not self._is_sdist and (self._size is None or self._size > WHOLE_LIMIT):
             try:
                 return self._open_in_ranges()
@@ -91,7 +92,8 @@ class Remote:
         if file.size <= WHOLE_LIMIT:
             return self._open_whole()
         directory = parse_directory(io.BufferedReader(file), self._label)
-        artifact = self._artifact(self._sha256 or directory.digest, directory)
+        fingerprint = self._sha256 or directory.digest
+        artifact = self._artifact(fingerprint, directory, self._place(fingerprint))
         self._store_directory(artifact)
         for chunk in range(directory.sources):
             start, end = directory.chunks[chunk]
@@ -102,7 +104,9 @@ class Remote:
     def _open_whole(self) -> Artifact:
         file = self._download()
         directory = parse_directory(file, self._label)
-        artifact = self._artifact(self._sha256 or directory.digest, directory)
+        fingerprint = self._sha256 or directory.digest
+        place = self._sha256 or self._place(fingerprint)
+        artifact = self._artifact(fingerprint, directory, place)
         self._store_directory(artifact)
         for chunk in range(directory.sources):
             start, end = directory.chunks[chunk]
@@ -110,12 +114,16 @@ class Remote:
             artifact.keep(chunk, file.read(end - start))
         return artifact
 
-    def _artifact(self, fingerprint: str, directory: Directory) -> Artifact:
-        return Artifact(self._label, fingerprint, directory, self.span, self._store)
+    def _artifact(self, fingerprint: str, directory: Directory, place: str) -> Artifact:
+        return Artifact(self._label, fingerprint, directory, self.span, self._store, place)
+
+    def _place(self, fingerprint: str) -> str:
+        """Where what came in ranges is kept: for this address only."""
+        return f"{fingerprint}.{hashlib.sha256(self._url.encode()).hexdigest()[:16]}"
 
     def _store_directory(self, artifact: Artifact) -> None:
         self._store.write_json(
-            artifact.directory.to_json(), "artifacts", artifact.fingerprint, "directory"
+            artifact.directory.to_json(), "artifacts", artifact.place, "directory"
         )
 
     def _download(self) -> IO[bytes]:

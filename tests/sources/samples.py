@@ -60,6 +60,7 @@ class Index:
     yanked: set[str] = field(default_factory=set)
     asked: list[tuple[str, str | None]] = field(default_factory=list)
     failing: int = 0
+    cut: bool = False
     port: int = 0
 
     @property
@@ -148,6 +149,7 @@ def handler(index: Index) -> type[BaseHTTPRequestHandler]:
                 self.send_header(key, value)
             self.send_header("Content-Length", str(len(body)))
             self.end_headers()
-            self.wfile.write(body)
+            self.wfile.write(body[: len(body) // 2] if index.cut else body)
+            self.close_connection = index.cut
 
     return Handler

@@ -301,10 +301,9 @@ def test_a_chunk_kept_wrong_is_fetched_again(index: Index, cache: Path, in_range
     index.add(WHEEL, big_wheel())
     tree = open_source("toy==1.0")
     tree.read("toy/m030.py")
-    for path in (cache / "artifacts" / tree.fingerprint).iterdir():
+    for path in cache.rglob("artifacts/*/*"):
         if path.name != "directory":
-            length = path.stat().st_size - 32
-            Store(cache).write(b"\x00" * length, "artifacts", tree.fingerprint, path.name)
+            Store(path.parent).write(b"\x00" * (path.stat().st_size - 32), path.name)
     assert open_source("toy==1.0").read("toy/m030.py") == noise(1500, 30).encode()
 
 
@@ -357,3 +356,46 @@ def test_progress_is_told(toy: Index) -> None:
     said.clear()
     open_source("toy==1.0", progress=said.append)
     assert said == []
+
+
+def test_no_index_can_put_its_bytes_under_anothers_hash(
+    start_index: Callable[..., Index], in_ranges: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What comes in ranges cannot be checked against the hash; so it stays with its address."""
+    good, evil = start_index(), start_index()
+    for index, text in ((good, "good = 1"), (evil, "evil = 1")):
+        index.add(WHEEL, wheel_bytes("toy", "1.0", {"toy/__init__.py": text}))
+    hashes = good._hashes(WHEEL)
+    monkeypatch.setattr(evil, "_hashes", lambda file: hashes)
+    for index, expected in ((evil, b"evil = 1"), (good, b"good = 1"), (evil, b"evil = 1")):
+        monkeypatch.setenv("PIP_INDEX_URL", index.url)
+        assert open_source("toy==1.0").read("toy/__init__.py") == expected
+
+
+def test_a_hash_that_is_none_names_no_file(
+    toy: Index, cache: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(toy, "_hashes", lambda file: {"sha256": "../../../escaped"})
+    tree = open_source("toy==1.0")
+    assert len(tree.fingerprint) == 64
+    assert not list(cache.parent.rglob("escaped*"))
+
+
+def test_an_index_does_not_name_local_files(
+    toy: Index, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / WHEEL).write_bytes(toy.files[WHEEL])
+    page = toy.json_page("toy").replace(b"../../files/", f"file://{tmp_path}/".encode())
+    monkeypatch.setattr(toy, "json_page", lambda name: page)
+    with pytest.raises(InputError, match="no project toy"):
+        open_source("toy==1.0")
+
+
+def test_an_answer_cut_short_is_said(index: Index, in_ranges: None) -> None:
+    index.add(WHEEL, big_wheel())
+    tree = open_source("toy==1.0")
+    index.cut = True
+    with pytest.raises(InputError, match=r"ended early|cannot be reached"):
+        tree.read("toy/m001.py")
+    index.cut = False
+    assert tree.read("toy/m001.py") == noise(1500, 1).encode()
