@@ -135,8 +135,7 @@ def parse_directory(file: IO[bytes], label: str) -> Directory:
 def leaves_tree(name: str) -> bool:
     """Whether a member's name is absolute, climbs, or would mean so on another platform."""
     return (
-        name.startswith("/")
-        or "\\" in name
+        "\\" in name
         or (len(name) > 1 and name[1] == ":")
         or any(part in ("..", ".", "") for part in name.split("/"))
     )

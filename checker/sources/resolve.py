@@ -105,17 +105,20 @@ def _from_index(
 def choose(
     releases: list[Release], specifier: SpecifierSet, before: datetime | None
 ) -> Release | None:
-    """The newest release that satisfies; no withdrawn one, no later one, no pre-release.
+    """The newest release that satisfies; no withdrawn one and no later one.
 
+    A pre-release is taken only where nothing else satisfies and the requirement itself names one.
     A release without a date is taken as early enough: not every index tells.
     """
-    for release in releases:
-        if release.yanked or not specifier.contains(release.version, prereleases=False):
-            continue
-        if before and release.released and release.released > before:
-            continue
-        return release
-    return None
+    there = [
+        release
+        for release in releases
+        if not release.yanked
+        and not (before and release.released and release.released > before)
+        and specifier.contains(release.version, prereleases=True)
+    ]
+    final = [release for release in there if not release.version.is_prerelease]
+    return next(iter(final or (there if specifier.prereleases else [])), None)
 
 
 def _from_cache(

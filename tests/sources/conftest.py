@@ -32,15 +32,23 @@ def cache(tmp_path: Path) -> Path:
     return tmp_path / "cache"
 
 
+class QuietServer(ThreadingHTTPServer):
+    """A client that hangs up, because it does not want the whole file, is no news."""
+
+    daemon_threads = True
+
+    def handle_error(self, request: object, client_address: object) -> None:
+        pass
+
+
 @pytest.fixture
 def start_index() -> Iterator[Callable[..., Index]]:
     """Start an index; all are stopped at the end."""
-    servers: list[ThreadingHTTPServer] = []
+    servers: list[QuietServer] = []
 
     def start(**options: bool | str) -> Index:
         index = Index(**options)  # type: ignore[arg-type]
-        server = ThreadingHTTPServer(("127.0.0.1", 0), handler(index))
-        server.daemon_threads = True
+        server = QuietServer(("127.0.0.1", 0), handler(index))
         threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
         servers.append(server)
         index.port = server.server_port

@@ -161,9 +161,11 @@ def test_a_truncated_wheel_is_said(tmp_path: Path) -> None:
         open_source(str(path))
 
 
-def test_a_tar_member_outside_the_tree_is_refused(tmp_path: Path) -> None:
+@pytest.mark.parametrize("name", ["../x.py", "toy-1.0/../../x.py", "/etc/x.py", "toy-1.0/C:/x"])
+def test_a_tar_member_outside_the_tree_is_refused(tmp_path: Path, name: str) -> None:
     path = tmp_path / "toy-1.0.tar.gz"
-    path.write_bytes(sdist_bytes("toy", "1.0", {"../../x.py": ""}))
+    with tarfile.open(path, "w:gz") as archive:
+        archive.addfile(tarfile.TarInfo(name), io.BytesIO())
     with pytest.raises(InputError, match="outside its tree"):
         open_source(str(path))
 

@@ -132,6 +132,8 @@ def test_a_server_without_ranges_costs_one_download(
     whole = [path for path, asked in index.asked if path.startswith("/files/") and asked is None]
     assert len(whole) == 1
     index.asked.clear()
+    assert tree.read("toy/lib.so") == noise(300_000).encode()
+    assert index.asked == []
     assert open_source("toy==1.0").read("toy/m059.py") == noise(1500, 59).encode()
     assert index.asked == []
 

@@ -49,7 +49,10 @@ def trainer(index: Index, *requires: str, time: str | None = "2026-03-01T00:00:0
         (("Base==4.57.1",), "4.57.1"),
         (("base==5.2.0",), "5.2.0"),
         (("base==4.*",), "4.57.2"),
-        (("base>4; python_version >= '3'", "base<5.1"), "5.0.0"),
+        (("base<5.1; python_version >= '3'", "base>4"), "5.0.0"),
+        (("base>4", "base<5.1; python_version >= '3'"), "5.0.0"),
+        (("base>=5.0.0rc1,<5.1,!=5.0.0",), "5.0.0rc1"),
+        (("base>=5.0.0rc1",), "5.1.0"),
         (("base<5; python_version < '3'", "base"), "5.1.0"),
         (("base<5; extra == 'old'", "base>=5"), "5.1.0"),
         (("base[torch]~=5.0",), "5.1.0"),
@@ -119,6 +122,12 @@ def test_what_cannot_be_satisfied_names_the_requirement(base: Index) -> None:
         resolve_requirement(open_source("trainer==1.0"), "base")
     assert "base>=5.5 and appeared by 2026-03-01" in str(caught.value)
     assert "\n" not in str(caught.value)
+
+
+def test_a_pre_release_that_nobody_named_does_not_satisfy(base: Index) -> None:
+    trainer(base, "base>4.57.2,<5.1,!=5.0.0")
+    with pytest.raises(InputError, match="no release of base satisfies"):
+        resolve_requirement(open_source("trainer==1.0"), "base")
 
 
 def test_a_requirement_by_address_is_no_release(base: Index) -> None:

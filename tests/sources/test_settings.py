@@ -135,6 +135,7 @@ def test_wheels_in_a_folder_are_found(
     (tmp_path / "wheels").mkdir()
     (tmp_path / "wheels" / WHEEL).write_bytes(CONTENT)
     (tmp_path / "wheels" / "notes.txt").write_text("no wheel")
+    (tmp_path / "wheels" / "toys-2.0-py3-none-any.whl").write_bytes(b"another project's")
     monkeypatch.setenv("PIP_NO_INDEX", "1")
     monkeypatch.setenv("PIP_FIND_LINKS", f"{scheme}{tmp_path}/wheels {tmp_path}/not-there")
     assert open_source("toy").label == "toy==1.0"
