@@ -14,10 +14,41 @@ if TYPE_CHECKING:
     from checker.graph.terms import Shape, Term
 
 UNARY: Final = frozenset(
-    ["exp", "cos", "sin", "tanh", "sigmoid", "silu", "relu", "gelu", "abs", "log", "erf", "floor", "not_", "pow"]
+    [
+        "exp",
+        "cos",
+        "sin",
+        "tanh",
+        "sigmoid",
+        "silu",
+        "relu",
+        "gelu",
+        "abs",
+        "log",
+        "erf",
+        "floor",
+        "not_",
+        "pow",
+    ]
 )
 NARY: Final = frozenset(("add", "mul"))
-BINARY: Final = frozenset(["power", "mod", "floordiv", "ge", "gt", "le", "lt", "eq", "ne", "and_", "or_", "maximum", "minimum"])
+BINARY: Final = frozenset(
+    [
+        "power",
+        "mod",
+        "floordiv",
+        "ge",
+        "gt",
+        "le",
+        "lt",
+        "eq",
+        "ne",
+        "and_",
+        "or_",
+        "maximum",
+        "minimum",
+    ]
+)
 ELEMENTWISE: Final = UNARY | NARY | BINARY | {"where"}
 
 Lanes = tuple["int | None", ...]

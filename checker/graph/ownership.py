@@ -1,0 +1,187 @@
+"""Which wire a change belongs to: where the changed term stands, or by which name it is used."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from checker.graph.matching import IDENTICAL, Change, Kind, Match, Move, Pair
+from checker.graph.terms import postorder
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from checker.graph.labels import Labels, Wire
+    from checker.graph.terms import Term
+
+Edge = tuple["Term | None", "Term"]
+
+
+class Trace:
+    """The part of an alignment that was chosen: visited pairs, and the uses that lead to them.
+
+    A use is an edge (user, used) of the train graph; the user of an output is None.
+    """
+
+    def __init__(self, matches: Mapping[Pair, Match], roots: Sequence[Pair]) -> None:
+        self.uses: dict[Pair, dict[Edge, None]] = {}
+        self.changes: dict[Change, list[Pair]] = {}
+        self.compared: set[Term] = set()
+        self._at: dict[Edge, Pair] = {}
+        self._kept: set[Term] = set()
+        identical: list[Term] = []
+        for root in roots:
+            self.uses.setdefault(root, {})[None, root[0]] = None
+        for pair in _topological(matches, roots):
+            match = _match(matches, pair)
+            for edge in self.uses[pair]:
+                self._at.setdefault(edge, pair)
+            if pair[0] is pair[1]:
+                identical.append(pair[0])
+            if match.move is not Move.STOP:
+                self.compared.add(pair[0])
+            if match.move in (Move.SAME, Move.STOP):
+                self._kept.add(pair[0])
+            for change in match.changes:
+                self.changes.setdefault(change, []).append(pair)
+            for below in match.below:
+                inherited: dict[Edge, None] = (
+                    self.uses[pair]
+                    if match.move is Move.WITHOUT_SERVE
+                    else {(pair[0], below[0]): None}
+                )
+                self.uses.setdefault(below, {}).update(inherited)
+        alike = postorder(*identical)
+        self.compared.update(alike)
+        self._kept.update(alike)
+
+    def kept(self, term: Term) -> bool:
+        """Whether a term that is missing for one use is there for another."""
+        return term in self._kept
+
+    def at(self, edge: Edge) -> Pair | None:
+        """The pair that a use was aligned as."""
+        return self._at.get(edge)
+
+    def users(self, term: Term) -> list[Term]:
+        """The train terms that lead to this one, nearest first."""
+        result: dict[Term, None] = {}
+        frontier = [term]
+        while frontier:
+            found = [u for (u, used) in self._at if u is not None and used in frontier]
+            frontier = [u for u in dict.fromkeys(found) if u not in result]
+            result.update(dict.fromkeys(frontier))
+        return list(result)
+
+    def partner(self, wire: Wire, labels: Labels) -> Term | None:
+        """The serve term that stands in this wire's place."""
+        for edge, names in labels.edges.items():
+            if wire in names and edge in self._at:
+                return self._at[edge][1]
+        term = labels.terms[wire]
+        for pair in self.uses:
+            if pair[0] is term:
+                return pair[1]
+        return term if term in self._kept else None
+
+
+class Owners:
+    """Answers which wire owns a change."""
+
+    def __init__(self, trace: Trace, labels: Labels, roots: Sequence[Term]) -> None:
+        self._trace = trace
+        self._labels = labels
+        self._carrying: dict[Wire, set[Edge]] = {}
+        for edge, names in self._edges(roots):
+            for name in names:
+                self._carrying.setdefault(name, set()).add(edge)
+
+    def of(self, change: Change, pairs: Sequence[Pair]) -> Wire | None:
+        """The owner of a change that was made at these pairs."""
+        uses = list(dict.fromkeys(edge for pair in pairs for edge in self._trace.uses[pair]))
+        train = change.train
+        if change.parent is not None:
+            if change.kind is Kind.MISSING and change.aspect == "operand" and train is not None:
+                return self._by_use([(change.parent, train)])
+            return self._standing(change.parent)
+        match change.kind:
+            case Kind.EXTRA | Kind.REPLACED | Kind.UNKNOWN:
+                return self._by_use(uses)
+            case Kind.MISSING:
+                assert train is not None
+                return self._by_use(uses) if self._trace.kept(train) else self._standing(train)
+        assert train is not None
+        if not train.args and train.op != "inv_freq":
+            return self._by_use(uses)
+        if change.kind in (Kind.PARAMETER, Kind.SHAPE) and train not in self._labels.nodes:
+            return self._by_use(uses)
+        return self._standing(train)
+
+    def inside(self, parent: Term, operand: Term) -> Wire | None:
+        """The innermost wire by whose name an operand is used, or in which it stands."""
+        names = self._labels.edges.get((parent, operand))
+        return names[-1] if names else self._labels.nodes.get(operand)
+
+    def _standing(self, term: Term) -> Wire | None:
+        """The wire that defines a term, or the nearest term that uses it."""
+        for candidate in (term, *self._trace.users(term)):
+            wire = self._labels.nodes.get(candidate)
+            if wire is not None:
+                return wire
+        return None
+
+    def _by_use(self, uses: Sequence[Edge]) -> Wire | None:
+        """The wire that is changed, given which uses of a value are.
+
+        A value has many names: `residual` is `fused`, which is the last step's `feedback`. The
+        innermost name all of whose uses are changed says most; if there is none, some use differs
+        from the others, and the outermost name they share says which.
+        """
+        shared = [
+            name
+            for name in self._names(uses[0])
+            if all(name in self._names(edge) for edge in uses[1:])
+        ]
+        changed = set(uses)
+        for name in reversed(shared):
+            if self._carrying.get(name, set()) <= changed:
+                return name
+        if shared:
+            return shared[0]
+        names = self._names(uses[0])
+        if names:
+            return names[0]
+        user, used = uses[0]
+        return self._standing(used if user is None else user)
+
+    def _names(self, edge: Edge) -> tuple[Wire, ...]:
+        user, used = edge
+        if user is None:
+            return self._labels.roots.get(used, ())
+        return self._labels.edges.get((user, used), ())
+
+    def _edges(self, roots: Sequence[Term]) -> Iterable[tuple[Edge, tuple[Wire, ...]]]:
+        for root in roots:
+            yield (None, root), self._labels.roots.get(root, ())
+        for user in postorder(*roots):
+            for used in user.args:
+                yield (user, used), self._labels.edges.get((user, used), ())
+
+
+def _match(matches: Mapping[Pair, Match], pair: Pair) -> Match:
+    return IDENTICAL if pair[0] is pair[1] else matches[pair]
+
+
+def _topological(matches: Mapping[Pair, Match], roots: Sequence[Pair]) -> list[Pair]:
+    """Every pair of the chosen alignment, users before what they use."""
+    seen: set[Pair] = set()
+    order: list[Pair] = []
+    stack: list[tuple[Pair, bool]] = [(root, False) for root in roots]
+    while stack:
+        pair, ready = stack.pop()
+        if ready:
+            order.append(pair)
+        elif pair not in seen:
+            seen.add(pair)
+            stack.append((pair, True))
+            stack.extend((below, False) for below in reversed(_match(matches, pair).below))
+    return order[::-1]
