@@ -39,6 +39,7 @@ class DirectoryTree(Tree):
         self.roots = roots
         self.released = None
         self._raw = raw
+        self._listings: dict[str, frozenset[str]] = {}
 
     @property
     def fingerprint(self) -> str:
@@ -46,29 +47,37 @@ class DirectoryTree(Tree):
         return hashlib.sha256(lines.encode("utf-8", "surrogateescape")).hexdigest()
 
     def exists(self, path: str) -> bool:
-        place = self._place(normal(path))
-        if place is None:
-            return False
-        return os.path.isdir(place) or (not path.endswith("/") and os.path.isfile(place))
+        plain = normal(path)
+        if not plain:
+            return True
+        parent, _, name = plain.rpartition("/")
+        names = self._listing(parent)
+        return f"{name}/" in names or (not path.endswith("/") and name in names)
 
     def listdir(self, folder: str) -> list[str]:
-        folder = normal(folder)
+        return sorted(self._listing(normal(folder)))
+
+    def _listing(self, folder: str) -> frozenset[str]:
+        """What is in a folder, read once: looking for modules asks thousands of times."""
+        known = self._listings.get(folder)
+        if known is None:
+            known = self._listings[folder] = frozenset(self._scan(folder))
+        return known
+
+    def _scan(self, folder: str) -> Iterator[str]:
         place = self._place(folder)
-        if place is None:
-            return []
         try:
-            entries = sorted(os.scandir(place), key=lambda entry: entry.name)
-        except OSError:
-            return []
-        names = []
+            entries = list(os.scandir(place)) if place is not None else []
+        except (OSError, ValueError):
+            return
         for entry in entries:
-            if entry.is_symlink() and self._place(f"{folder}/{entry.name}") is None:
+            path = f"{folder}/{entry.name}" if folder else entry.name
+            if entry.is_symlink() and self._place(path) is None:
                 continue
             if entry.is_dir():
-                names.append(entry.name + "/")
+                yield entry.name + "/"
             elif entry.is_file():
-                names.append(entry.name)
-        return sorted(names)
+                yield entry.name
 
     def files(self, prefix: str = "", suffix: str = "") -> list[str]:
         start = prefix.rpartition("/")[0]
