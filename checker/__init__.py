@@ -1,0 +1,1 @@
+"""eagle3-check: does the server compute the function the trainer optimised?"""

@@ -1,0 +1,11 @@
+"""The engines stage: an engine's description (`contracts/engines/*.yaml`) run through the interpreter.
+
+Takes trees and a configuration, gives an `Extraction`: the logits of each step as terms, where the checkpoint's
+tensors went, what was read of the configuration, and how it ended if it did not end well. No engine's name occurs
+here.
+"""
+
+from checker.engines.description import Engine, engine_for, load_engines
+from checker.engines.extraction import Extraction, Failure, extract_side
+
+__all__ = ["Engine", "Extraction", "Failure", "engine_for", "extract_side", "load_engines"]

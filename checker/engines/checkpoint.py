@@ -1,0 +1,179 @@
+"""The checkpoint between trainer and server: names, shapes, and where each tensor went."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from checker.graph.builder import Builder
+from checker.graph.terms import Term, postorder
+from checker.interpreter import attributes, calls, containers, imports
+from checker.interpreter.machine import Machine
+from checker.interpreter.tensors import Root, Tensor, from_term, layout_of, op
+from checker.interpreter.values import ClassValue, Instance, Native, Raised, Unknown, Value
+
+if TYPE_CHECKING:
+    from checker.engines.extraction import Extraction
+
+
+def renamed(name: str, renames: tuple[tuple[str, str], ...]) -> str:
+    """A tensor's name after the conversions given with ``--rename``: prefixes are replaced, in order."""
+    for old, new in renames:
+        if name == old or name.startswith(old + "."):
+            name = new + name[len(old) :]
+    return name
+
+
+def tensors(
+    m: Machine, checkpoint: Mapping[str, Any], renames: tuple[tuple[str, str], ...]
+) -> dict[str, Tensor]:
+    """The saved tensors as the server's loader sees them: names after renaming, terms under the trained names."""
+    made: dict[str, Tensor] = {}
+    for name, (shape, kind) in checkpoint.items():
+        term = m.builder.param(name, shape)
+        made[renamed(name, renames)] = from_term(term, None, kind)
+    return made
+
+
+def natives(m: Machine) -> dict[str, Value]:
+    """What stages can call beside the operators of summaries."""
+    functions = {
+        "name_parameters": _name_parameters,
+        "parameter_like": _parameter_like,
+        "as_config": _as_config,
+        "find_class": _find_class,
+        "argument_of": _argument_of,
+        "set": _set,
+    }
+    return {name: _native(name, function) for name, function in functions.items()}
+
+
+def _native(name: str, function: Any) -> Native:
+    return Native(name, lambda m, args, kwargs: function(m, *args, **kwargs))
+
+
+def named(m: Machine, model: Value, kind: str) -> list[tuple[str, Tensor]]:
+    """(path, tensor) of a module's parameters or buffers."""
+    method = attributes.get(m, model, f"named_{kind}")
+    return [tuple(pair) for pair in containers.iterate(m, calls.call(m, method, [], {}))]
+
+
+def _name_parameters(m: Machine, model: Value, loaded: Value = True) -> Value:
+    """Gives every parameter and buffer its path as name; stacked ones one name per part while nothing is loaded."""
+    if isinstance(model, Unknown):
+        raise m.stuck(f"the model could not be built: {model.reason}")
+    for path, tensor in named(m, model, "parameters") + named(m, model, "buffers"):
+        shape = tensor.term(m).shape
+        parts = tensor.extra.get("parts")
+        if loaded or not parts or len(parts) == 1:
+            term = m.builder.param(path if loaded else f"unloaded:{path}", shape, loaded=bool(loaded))
+        else:
+            pieces = [
+                m.builder.param(f"unloaded:{path}#{key}", (size, *shape[1:]), loaded=False) for key, size in parts
+            ]
+            term = op(m, "concat", *pieces, axis=-len(shape))
+        tensor.storage.set(m, term)
+        tensor.extra["path"] = path
+    return None
+
+
+def _parameter_like(m: Machine, name: Value, model: Value, suffix: Value) -> Value:
+    """A tensor called `name` of the shape of the model's parameter with that suffix; None if it has none."""
+    for path, tensor in named(m, model, "parameters"):
+        if path == suffix or path.endswith("." + suffix):
+            made = from_term(m.builder.param(name, tensor.term(m).shape))
+            made.parameter = True
+            made.extra["path"] = path
+            return made
+    return None
+
+
+def _as_config(m: Machine, config: Value, place: Value) -> Value:
+    """Reads of this object are reads of the configuration, at `place`."""
+    if isinstance(config, Instance):
+        config.config = place
+    return config
+
+
+def _find_class(m: Machine, package: Value, attribute: Value, name: Value) -> Value:
+    """The class called `name` among those that modules of a package list under `attribute`.
+
+    A file whose bytes do not hold the name cannot define or list the class and is skipped unread; any other is
+    evaluated.
+    """
+    folder = package.replace(".", "/") + "/"
+    wanted = str(name).encode()
+    for tree in m.workspace.trees:
+        for root in tree.roots:
+            for entry in sorted(tree.listdir(root + folder)):
+                if not entry.endswith(".py") or wanted not in tree.read(root + folder + entry):
+                    continue
+                module = m.module(f"{package}.{entry[:-3]}")
+                if module is None:
+                    continue
+                try:
+                    listed = imports.module_name(m, module, attribute)
+                except Raised:
+                    continue  # a module that fails to import is left out of the registry
+                for cls in listed if isinstance(listed, (list, tuple)) else [listed]:
+                    if isinstance(cls, ClassValue) and cls.name == name:
+                        return cls
+    return None
+
+
+def _argument_of(m: Machine, value: Value, operator: Value) -> Value:
+    """The first argument of an operator term (the logits an argmax was taken of)."""
+    if not isinstance(value, Tensor):
+        return value if isinstance(value, Unknown) else m.unknown(f"no {operator} came out")
+    term = value.term(m)
+    if term.op == operator:
+        return from_term(term.args[0])
+    if term.op == "unknown":
+        return m.unknown(str(term.attr("reason")))
+    return m.unknown(f"what came out is no {operator}")
+
+
+def _set(m: Machine, name: Value, value: Value) -> Value:
+    m.settings[name] = value
+    return None
+
+
+def substituted(builder: Builder, terms: list[Term], table: dict[Term, Term]) -> list[Term]:
+    """Terms with whole subterms replaced, in normal form again."""
+    done: dict[Term, Term] = dict(table)
+    for term in postorder(*terms):
+        if term in done:
+            continue
+        args = tuple(done[a] for a in term.args)
+        done[term] = term if args == term.args else builder.rebuild(term, args)
+        if done[term] is not term and term in builder.origins:
+            builder.origins.setdefault(done[term], builder.origins[term])
+    return [done[t] for t in terms]
+
+
+def collect(m: Machine, model: Value, names: dict[str, Any], result: Extraction) -> None:
+    """Records what the trainer saves, and where the server's loader put it."""
+    try:
+        parameters = named(m, model, "parameters")
+    except Exception:  # noqa: BLE001 - the model may be half built; the failure itself is recorded elsewhere
+        return
+    saved = names.get("checkpoint")
+    if isinstance(saved, dict) and not result.checkpoint:
+        result.checkpoint = {
+            name: (value.term(m).shape, value.kind) for name, value in saved.items() if isinstance(value, Tensor)
+        }
+    reached: dict[str, str] = {}
+    result.unloaded = {}
+    for path, tensor in parameters:
+        for term in postorder(tensor.term(m)):
+            if term.op != "param":
+                continue
+            name = str(term.attr("name"))
+            if term.attr("loaded", True) is False:
+                result.unloaded[name.removeprefix("unloaded:")] = None
+            else:
+                reached.setdefault(name, path)
+    result.weights = {name: reached.get(name) for name in sorted(result.checkpoint)}
+
+
+__all__ = ["Root", "collect", "layout_of", "natives", "renamed", "substituted", "tensors"]

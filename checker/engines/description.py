@@ -1,0 +1,82 @@
+"""Engine descriptions: what `contracts/engines/*.yaml` says, as values."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from checker.contract.loading import load_plain
+from checker.data import CONTRACTS
+from checker.errors import InputError
+from checker.interpreter import stubs
+
+
+@dataclass(frozen=True, slots=True)
+class Stage:
+    """One step of getting from a configuration to a graph, in Python syntax."""
+
+    name: str
+    python: str
+    file: str
+
+
+@dataclass(frozen=True, slots=True)
+class Engine:
+    """A trainer or a server.
+
+    `libraries` are distributions whose classes the engine's classes inherit from; `eager` says that importing a
+    module of the package is followed through all its own imports; `from_target` are parameters that the trainer
+    takes from the target and does not train.
+    """
+
+    name: str
+    role: str
+    distribution: str
+    package: str
+    libraries: tuple[str, ...]
+    eager: bool
+    entry: str
+    stages: tuple[Stage, ...]
+    from_target: tuple[str, ...]
+
+
+def load_engines() -> tuple[Engine, ...]:
+    """All engines that are described, in order of their files' names."""
+    return tuple(_engine(path.name, load_plain(path)) for path in sorted((CONTRACTS / "engines").glob("*.yaml")))
+
+
+def _engine(file: str, document: Any) -> Engine:
+    return Engine(
+        document["engine"],
+        document["role"],
+        document["distribution"],
+        document["package"],
+        tuple(document.get("libraries", ())),
+        bool(document.get("eager", False)),
+        document.get("entry", ""),
+        tuple(Stage(name, item["python"], file) for name, item in document["stages"].items()),
+        tuple(document.get("from-target", {}).get("parameters", ())),
+    )
+
+
+def engine_for(engines: tuple[Engine, ...], role: str, packages: set[str], spec: str) -> Engine:
+    """The engine of a role whose package a source holds.
+
+    Raises:
+        InputError: no described engine of that role is in it.
+    """
+    for engine in engines:
+        if engine.role == role and engine.package in packages:
+            return engine
+    known = ", ".join(sorted(e.distribution for e in engines if e.role == role))
+    raise InputError(
+        f"no {role} that this program knows is in it",
+        f"give one of: {known}, or describe the engine under contracts/engines",
+        spec,
+    )
+
+
+def load_operators() -> stubs.Stubs:
+    """All operator summaries."""
+    folder = CONTRACTS / "operators"
+    return stubs.load((path.name, load_plain(path)) for path in sorted(folder.glob("*.yaml")))

@@ -1,0 +1,240 @@
+"""Imports and names of modules: evaluated by need, in the order the file gives them."""
+
+from __future__ import annotations
+
+import ast
+import sys
+
+from checker.interpreter import statements, stubs
+from checker.interpreter.machine import Frame, Machine
+from checker.interpreter.values import External, ModuleValue, Raised, Value
+
+_MISSING = object()
+
+
+def module_name(m: Machine, module: ModuleValue, name: str) -> Value:
+    """The value of a module's global `name`, or `_MISSING`."""
+    scope = module.scope.names
+    _touch(m, module)
+    if module.file is None:
+        return scope.get(name, _MISSING)
+    if name not in module.file.touching or name in module.pending:
+        if name in scope:
+            return scope[name]
+        if name not in module.file.touching:
+            return _from_star_or_submodule(m, module, name)
+        return scope.get(name, _MISSING)
+    if name in module.done_names:
+        return scope.get(name, _MISSING)
+    statements_of = module.file.touching[name]
+    if module.file.is_package and all(isinstance(stmt, (ast.If, ast.Try)) for stmt in statements_of):
+        lazy = _lazy_package_member(m, module.name, name)
+        if lazy is not _MISSING:
+            return lazy
+    module.pending.add(name)
+    try:
+        for stmt in statements_of:
+            if isinstance(stmt, ast.ImportFrom):
+                _bind_one(m, module, stmt, name)
+            else:
+                run_top_level(m, module, stmt)
+    finally:
+        module.pending.discard(name)
+    module.done_names.add(name)
+    return scope.get(name, _MISSING)
+
+
+def _bind_one(m: Machine, module: ModuleValue, stmt: ast.ImportFrom, name: str) -> None:
+    """The part of a `from … import` statement that binds `name`: its other names stay unevaluated."""
+    frame = Frame(module.scope, module, "<module>", stmt)
+    for alias in stmt.names:
+        if (alias.asname or alias.name) == name:
+            base = absolute_name(module, stmt)
+            module.scope.names[name] = m.run_in(frame, lambda: import_from(m, base, alias.name))
+
+
+def run_top_level(m: Machine, module: ModuleValue, stmt: ast.stmt) -> None:
+    """Executes one top-level statement, once."""
+    if id(stmt) in module.done:
+        return
+    module.done.add(id(stmt))
+    frame = Frame(module.scope, module, "<module>")
+    m.run_in(frame, lambda: statements.run_statement(m, frame, stmt))
+
+
+def _touch(m: Machine, module: ModuleValue) -> None:
+    """The first touch of a module: what its top level does to other things happens now.
+
+    Only the package being checked is walked transitively (its modules register classes and functions elsewhere);
+    for anything larger the modules that are reached by name are enough, and an entry script can import the rest.
+    """
+    if module.touched:
+        return
+    module.touched = True
+    if module.file is None or module.is_stub:
+        return
+    package = module.name.partition(".")[0]
+    if package not in m.eager_packages:
+        return  # what changes a module's own names runs when they are asked for
+    for stmt in module.file.body:
+        if isinstance(stmt, ast.ImportFrom):
+            base = absolute_name(module, stmt)
+            if base.partition(".")[0] == package:
+                for candidate in (base, *(f"{base}.{alias.name}" for alias in stmt.names)):
+                    imported = m.module(candidate) if m.workspace.find(candidate) else None
+                    if imported is not None:
+                        _touch(m, imported)
+    for stmt in module.file.effects:
+        try:
+            run_top_level(m, module, stmt)
+        except Raised as raised:
+            if m.debug:
+                sys.stderr.write(f"import-time {raised.type_name}: {raised.message} {raised.trail}\n")
+            continue  # an import-time error of something that may not matter: what needs it will see it again
+
+
+def absolute_name(module: ModuleValue, stmt: ast.ImportFrom) -> str:
+    """The dotted name a `from … import` statement refers to."""
+    if not stmt.level:
+        return stmt.module or ""
+    parts = module.name.split(".")
+    is_package = module.file is not None and module.file.is_package
+    keep = len(parts) - stmt.level + (1 if is_package else 0)
+    base = ".".join(parts[: max(keep, 0)])
+    return f"{base}.{stmt.module}" if stmt.module else base
+
+
+def _from_star_or_submodule(m: Machine, module: ModuleValue, name: str) -> Value:
+    assert module.file is not None
+    for stmt in module.file.star_imports:
+        value = import_from(m, absolute_name(module, stmt), name, quiet=True)
+        if value is not _MISSING:
+            return value
+    if "__getattr__" in module.file.touching:
+        from checker.interpreter import calls
+
+        hook = module_name(m, module, "__getattr__")
+        if hook is not _MISSING:
+            return calls.call(m, hook, [name], {})
+    return _MISSING
+
+
+def import_module(m: Machine, name: str) -> Value:
+    """`import name`: a module of the trees, a summarised or an external one."""
+    module = m.module(name)
+    if module is not None:
+        _touch(m, module)
+        return module
+    if m.workspace.owns(name):
+        raise m.exception("ModuleNotFoundError", f"No module named '{name}'")
+    return External(name)
+
+
+def import_from(m: Machine, base: str, name: str, quiet: bool = False) -> Value:
+    """`from base import name`. With `quiet`, an absent name is `_MISSING` instead of an ImportError."""
+    summary = stubs.find(m, f"{base}.{name}")
+    if summary is not None:
+        return summary
+    module = m.module(base)
+    if module is not None:
+        value = module_name(m, module, name)
+        if value is not _MISSING:
+            return value
+        sub = m.module(f"{base}.{name}")
+        if sub is not None:
+            return sub
+        lazy = _lazy_package_member(m, base, name)
+        if lazy is not _MISSING:
+            return lazy
+    elif not m.workspace.owns(base):
+        return external(m, f"{base}.{name}")
+    if quiet:
+        return _MISSING
+    raise m.exception("ImportError", f"cannot import name '{name}' from '{base}'")
+
+
+def _lazy_package_member(m: Machine, base: str, name: str) -> Value:
+    """A member of a package that fills itself lazily at run time.
+
+    Such packages declare where their members live in imports that only type checkers see; those are followed here.
+    """
+    module = m.module(base)
+    if module is None or module.file is None or not module.file.is_package:
+        return _MISSING
+    key = ("declared", base)
+    if key not in m.shared:
+        m.shared[key] = _declared(module)
+    declared, stars = m.shared[key]
+    if name in declared:
+        source, original = declared[name]
+        return _MISSING if source == base else import_from(m, source, original, quiet=True)
+    for source in stars:
+        # only modules whose own top level names it: nothing is evaluated to find out
+        found = m.workspace.find(source)
+        if found is not None and name in found.touching:
+            return import_from(m, source, name, quiet=True)
+    return _MISSING
+
+
+def _declared(module: ModuleValue) -> tuple[dict[str, tuple[str, str]], list[str]]:
+    """Names and star imports under conditions of a package's `__init__`."""
+    declared: dict[str, tuple[str, str]] = {}
+    stars: list[str] = []
+    assert module.file is not None
+    for stmt in module.file.body:
+        if not isinstance(stmt, (ast.If, ast.Try)):
+            continue
+        for node in ast.walk(stmt):
+            if isinstance(node, ast.ImportFrom):
+                source = absolute_name(module, node)
+                for alias in node.names:
+                    if alias.name == "*":
+                        stars.append(source)
+                    else:
+                        declared[alias.asname or alias.name] = (source, alias.name)
+    return declared, stars
+
+
+def external(m: Machine, path: str) -> Value:
+    """A name of a package that is in no tree: its summary, or an `External` that is unknown when used."""
+    summary = stubs.find(m, path)
+    return summary if summary is not None else External(path)
+
+
+def lookup(m: Machine, frame: Frame, name: str) -> Value:
+    """A name as seen from `frame`: local, enclosing, global, builtin."""
+    scope = frame.scope
+    current = scope
+    if name not in scope.global_names:
+        while current is not None:
+            if name in current.names and (current is scope or not current.is_class):
+                return current.names[name]
+            current = current.parent  # type: ignore[assignment]
+    if frame.module.is_stub and name not in frame.module.scope.names:
+        summary = stubs.sibling(m, frame.module, name)
+        if summary is not None:
+            return summary
+    value = module_name(m, frame.module, name)
+    if value is not _MISSING:
+        return value
+    if name in m.builtins:
+        return m.builtins[name]
+    raise m.exception("NameError", f"name '{name}' is not defined")
+
+
+def attribute_of_module(m: Machine, module: ModuleValue, name: str) -> Value:
+    summary = stubs.find(m, f"{module.name}.{name}")
+    if summary is not None:
+        return summary
+    value = module_name(m, module, name)
+    if value is _MISSING:
+        sub = m.module(f"{module.name}.{name}")
+        if sub is not None:
+            return sub
+        value = _lazy_package_member(m, module.name, name)
+    return value
+
+
+def is_missing(value: Value) -> bool:
+    return value is _MISSING
+

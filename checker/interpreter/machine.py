@@ -1,0 +1,259 @@
+"""The state of one interpretation: frames, budgets, decisions, modules, the record of configuration reads."""
+
+from __future__ import annotations
+
+import ast
+import os
+import sys
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from checker.graph.builder import Builder
+from checker.graph.dims import Poly
+from checker.graph.terms import Pool
+from checker.interpreter.values import (
+    ClassValue,
+    Instance,
+    ModuleValue,
+    Raised,
+    Scope,
+    Stuck,
+    Unknown,
+    Value,
+)
+from checker.location import Location
+from checker.syntax import Workspace
+
+if TYPE_CHECKING:
+    from checker.interpreter.stubs import Stubs
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """What an interpretation may cost. Exceeding one ends in an honest `Stuck`, never in a hang."""
+
+    steps: int = 3_000_000
+    depth: int = 90
+    forks: int = 24
+    elements: int = 200_000
+
+
+@dataclass(slots=True, eq=False)
+class Frame:
+    """One activation. `node` is what is being evaluated, for locations."""
+
+    scope: Scope
+    module: ModuleValue
+    name: str
+    node: ast.AST | None = None
+    owner: ClassValue | None = None
+    first_argument: Value = None
+    on_yield: Callable[[Value], Value] | None = None
+    handling: list[Raised] = field(default_factory=list)
+    guard_keys: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ConfigRead:
+    """One read of a configuration key. `place` is the dotted place of the object it was read from ("" = top)."""
+
+    place: str
+    key: str
+    found: bool
+    default: Any
+    location: Location | None
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """A condition that neither configuration nor shapes decide."""
+
+    location: Location | None
+    text: str
+
+
+class Machine:
+    """Runs checked code over abstract values.
+
+    Args:
+        workspace: the trees in which modules are found.
+        pool: the pool the graph's terms are made in (shared by the two sides of a comparison).
+        stubs: operator summaries.
+        settings: deployment facts that summaries may ask for (``setting("tp")``).
+        script: answers to undecided conditions, in order; further ones are answered True and recorded.
+        engine: label of the tree whose lines are preferred as origins.
+    """
+
+    def __init__(
+        self,
+        workspace: Workspace,
+        pool: Pool,
+        stubs: Stubs,
+        *,
+        settings: dict[str, Any] | None = None,
+        script: tuple[bool, ...] = (),
+        engine: str = "",
+        limits: Limits = Limits(),
+    ) -> None:
+        from checker.interpreter import builtin_names
+
+        self.workspace = workspace
+        self.pool = pool
+        self.builder = Builder(pool)
+        self.stubs = stubs
+        self.settings = settings or {}
+        self.script = script
+        self.decisions: list[Decision] = []
+        self.engine = engine
+        self.limits = limits
+        self.frames: list[Frame] = []
+        self.modules: dict[str, ModuleValue] = {}
+        self.stub_values: dict[int, Value] = {}
+        self.reads: list[ConfigRead] = []
+        self.config_quiet = 0
+        self.grad_disabled = 0
+        self.grad_used: set[str] = set()
+        self.shared: dict[Any, Any] = {}
+        self.assumptions: dict[str, None] = {}
+        self.eager_packages: set[str] = set()
+        self.debug = bool(os.environ.get("EAGLE3_CHECK_DEBUG"))
+        self.answers: dict[str, bool] = {}
+        self.steps = 0
+        self.builtins = builtin_names.build(self)
+
+    # -- places ---------------------------------------------------------------------------------
+
+    def location(self) -> Location | None:
+        """Where we are: the innermost frame in the engine's own tree, else the innermost with a file."""
+        fallback: Location | None = None
+        for frame in reversed(self.frames):
+            file = frame.module.file
+            node = frame.node
+            if file is None or frame.module.is_stub or node is None or not hasattr(node, "lineno"):
+                continue
+            here = Location(file.tree.label, file.path, node.lineno, node.col_offset + 1)  # type: ignore[attr-defined]
+            if file.tree.label == self.engine:
+                return here
+            fallback = fallback or here
+        return fallback
+
+    def mark(self) -> None:
+        """Makes the current place the origin of the terms that are built next."""
+        self.builder.here = self.location()
+
+    def trail(self) -> tuple[str, ...]:
+        """The open frames, innermost last: for debugging."""
+        return tuple(
+            f"{f.module.name}:{getattr(f.node, 'lineno', '?')} in {f.name}" for f in self.frames
+        )
+
+    def unknown(self, reason: str) -> Unknown:
+        return Unknown(reason, self.location())
+
+    def stuck(self, reason: str) -> Stuck:
+        return Stuck(reason, self.location())
+
+    # -- exceptions of the checked program -------------------------------------------------------
+
+    def exception(self, name: str, message: str = "") -> Raised:
+        """A builtin exception raised by the checked program at the current place."""
+        cls = self.builtins.get(name) or self.builtins["Exception"]
+        instance = Instance(cls, {"args": (message,)})
+        keys = self.frames[-1].guard_keys if self.frames else ()
+        raised = Raised(instance, self.location(), keys)
+        raised.trail = self.trail() if self.debug else ()
+        return raised
+
+    # -- budget ---------------------------------------------------------------------------------
+
+    def tick(self) -> None:
+        self.steps += 1
+        if self.steps > self.limits.steps:
+            raise self.stuck("the checked code takes too many steps (an endless loop?)")
+
+    def check_size(self, count: Any) -> None:
+        if isinstance(count, int) and count > self.limits.elements:
+            raise self.stuck(f"a sequence of {count} elements is too large to be interpreted")
+
+    # -- decisions ------------------------------------------------------------------------------
+
+    def decide(self, text: str) -> bool:
+        """Answers a condition nothing decides: from the script, else True; both answers get explored."""
+        if text in self.answers:
+            return self.answers[text]
+        index = len(self.decisions)
+        if index >= self.limits.forks:
+            raise self.stuck(f"too many conditions that neither configuration nor shapes decide ({text})")
+        self.decisions.append(Decision(self.location(), text))
+        if self.debug:
+            sys.stderr.write(f"undecided: {text} {self.trail()}\n")
+        answer = self.script[index] if index < len(self.script) else True
+        if "fact: " in text:  # one unknown fact has one value: it is not asked twice
+            self.answers[text] = answer
+        return answer
+
+    def truth(self, value: Value, text: str = "a condition") -> bool:
+        """The truth of a value of the checked program."""
+        from checker.interpreter import attributes, calls
+        from checker.interpreter.tensors import Tensor
+
+        match value:
+            case bool() | int() | float() | str() | None | list() | tuple() | dict() | set() | frozenset() | bytes():
+                return bool(value)
+            case Unknown(reason=reason):
+                return self.decide(f"{text}: {reason}")
+            case Poly():
+                return True  # sizes are at least one
+            case Tensor():
+                return self.decide(f"{text} depends on a tensor's values")
+            case Instance():
+                if value.data is not None:
+                    return bool(value.data)
+                for name in ("__bool__", "__len__"):
+                    if value.cls.lookup(name):
+                        method = attributes.get(self, value, name)
+                        return self.truth(calls.call(self, method, [], {}), text)
+                return True
+            case range():
+                return len(value) > 0
+            case _:
+                return True
+
+    # -- configuration reads ---------------------------------------------------------------------
+
+    def read(self, place: str, key: str, found: bool, default: Any = None) -> None:
+        if self.config_quiet or key.startswith("__"):
+            return
+        self.reads.append(ConfigRead(place, key, found, default, self.location()))
+
+    def keys_read_since(self, mark: int) -> tuple[str, ...]:
+        return tuple(dict.fromkeys(read.key for read in self.reads[mark:]))
+
+    # -- modules --------------------------------------------------------------------------------
+
+    def module(self, name: str) -> ModuleValue | None:
+        """The module `name` of the trees; a folder without `__init__.py` is an empty package."""
+        if name in self.modules:
+            return self.modules[name]
+        file = self.workspace.find(name)
+        if file is None and not self.workspace.is_package(name):
+            return None
+        value = ModuleValue(name, file)
+        value.scope.names["__name__"] = name
+        self.modules[name] = value
+        return value
+
+    def run_in(self, frame: Frame, work: Callable[[], Value]) -> Value:
+        """Runs `work` inside a new frame."""
+        if len(self.frames) >= self.limits.depth:
+            raise self.stuck("calls nest too deeply")
+        self.frames.append(frame)
+        try:
+            return work()
+        finally:
+            self.frames.pop()
+
+
+def first(items: Iterable[Value], default: Value = None) -> Value:
+    return next(iter(items), default)

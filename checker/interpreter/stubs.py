@@ -1,0 +1,186 @@
+"""Operator summaries: what leaves of the checked code mean, read from `contracts/operators/*.yaml`.
+
+A summary is a definition in Python syntax, interpreted like the checked code itself; it stands in for the
+definitions whose dotted names it lists. An overlay replaces only the members it defines. Beside Python's builtins a
+summary sees `op` (the graph's operators) and whatever it imports.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from typing import TYPE_CHECKING, Any
+
+from checker.errors import InputError
+from checker.interpreter.values import ClassValue, External, Function, ModuleValue, Value
+
+if TYPE_CHECKING:
+    from checker.interpreter.machine import Machine
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """One entry of an operator file.
+
+    `match`: dotted names, `*` spans any characters. `defines`: members one of which the definition in the tree must
+    have for the summary to apply (so that one of several shapes of the same class is chosen by what is defined,
+    never by a version).
+    """
+
+    name: str
+    match: tuple[str, ...]
+    python: str
+    overlay: bool
+    defines: tuple[str, ...]
+    assumption: str | None
+    file: str
+
+
+class _StubTree:
+    """Gives summaries a place for locations; nothing is read through it."""
+
+    label = "contracts"
+    roots: tuple[str, ...] = ()
+
+    def read(self, path: str) -> bytes:
+        raise KeyError(path)
+
+    def exists(self, path: str) -> bool:
+        return False
+
+    def listdir(self, folder: str) -> list[str]:
+        return []
+
+
+class Stubs:
+    """All summaries, indexed by the last part of the names they match. Each is parsed when first needed."""
+
+    def __init__(self, summaries: Iterable[Summary]) -> None:
+        self._by_last: dict[str, list[Summary]] = {}
+        self._by_file: dict[tuple[str, str], Summary] = {}
+        self._parsed: dict[str, list[ast.stmt]] = {}
+        for summary in summaries:
+            for pattern in summary.match:
+                self._by_last.setdefault(pattern.rpartition(".")[2], []).append(summary)
+            self._by_file[(summary.file, summary.name)] = summary
+
+    def matching(self, path: str) -> list[Summary]:
+        """Summaries whose patterns match a dotted name."""
+        last = path.rpartition(".")[2]
+        found = [
+            s
+            for key in (last, "*")
+            for s in self._by_last.get(key, ())
+            if any(fnmatchcase(path, pattern) for pattern in s.match)
+        ]
+        return found
+
+    def in_file(self, file: str, name: str) -> Summary | None:
+        return self._by_file.get((file, name))
+
+    def body(self, summary: Summary) -> list[ast.stmt]:
+        """The parsed definition.
+
+        Raises:
+            InputError: when the summary is not Python.
+        """
+        if summary.python not in self._parsed:
+            try:
+                self._parsed[summary.python] = ast.parse(summary.python).body
+            except SyntaxError as error:
+                raise InputError(
+                    f"the summary of {summary.name} is not Python: {error.msg}",
+                    "correct the `python` text of this entry",
+                    f"{summary.file}, line {error.lineno} of the text",
+                ) from None
+        return self._parsed[summary.python]
+
+
+def load(documents: Iterable[tuple[str, Any]]) -> Stubs:
+    """Summaries of already loaded operator files: pairs of file name and document."""
+    summaries: list[Summary] = []
+    for file, document in documents:
+        for entry in document.get("operators", ()):
+            match = entry["match"]
+            patterns = (match,) if isinstance(match, str) else tuple(match)
+            summaries.append(
+                Summary(
+                    entry.get("name") or patterns[0].rpartition(".")[2],
+                    patterns,
+                    entry["python"],
+                    bool(entry.get("overlay", False)),
+                    tuple(entry.get("defines", ())),
+                    entry.get("assumption"),
+                    file,
+                )
+            )
+    return Stubs(summaries)
+
+
+def find(m: Machine, path: str) -> Value:
+    """The value that stands in for the definition called `path`, or None when it is not summarised."""
+    from checker.interpreter import torch_names
+
+    for summary in m.stubs.matching(path):
+        if not summary.overlay and not summary.defines:
+            return value_of(m, summary, path)
+    return torch_names.find(m, path)
+
+
+def overlay(m: Machine, cls: ClassValue) -> ClassValue | None:
+    """The overlay of a class of the trees, if one matches what the class defines."""
+    for summary in m.stubs.matching(cls.qualname):
+        if summary.overlay and (not summary.defines or any(n in cls.namespace for n in summary.defines)):
+            value = value_of(m, summary, cls.qualname)
+            if isinstance(value, ClassValue):
+                return value
+    return None
+
+
+def stub_module(m: Machine, file: str) -> ModuleValue:
+    """The module in which the summaries of one file are evaluated."""
+    key = ("stub module", file)
+    if key not in m.shared:
+        from checker.interpreter import torch_names
+        from checker.syntax import ModuleFile
+
+        module = ModuleValue(f"<{file}>", ModuleFile(f"<{file}>", _StubTree(), file, False, []), is_stub=True)
+        module.touched = True
+        module.scope.names["op"] = torch_names.operators(m)
+        m.shared[key] = module
+    return m.shared[key]  # type: ignore[no-any-return]
+
+
+def value_of(m: Machine, summary: Summary, path: str) -> Value:
+    """Evaluates a summary once per machine (per matched name where it asks for `matched`)."""
+    from checker.interpreter import statements
+    from checker.interpreter.machine import Frame
+
+    key = ("summary", summary)
+    if summary.assumption:
+        m.assumptions[summary.assumption] = None
+    if key in m.shared:
+        return m.shared[key]
+    module = stub_module(m, summary.file)
+    frame = Frame(module.scope, module, summary.name)
+    before = set(module.scope.names)
+
+    def work() -> Value:
+        statements.run_block(m, frame, m.stubs.body(summary))
+        return module.scope.names[summary.name]
+
+    value = m.run_in(frame, work)
+    m.shared[key] = value
+    del before
+    return value
+
+
+def sibling(m: Machine, module: ModuleValue, name: str) -> Value:
+    """A name used in a summary that another summary of the same file defines; None if there is none."""
+    summary = m.stubs.in_file(module.name.strip("<>"), name)
+    return value_of(m, summary, name) if summary is not None else None
+
+
+__all__ = ["External", "Function", "Stubs", "Summary", "find", "load", "overlay"]
