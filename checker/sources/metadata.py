@@ -64,15 +64,29 @@ def parse_pyproject(text: str) -> RawMetadata:
     project = document.get("project")
     if not isinstance(project, dict):
         return RawMetadata()
-    requires = project.get("dependencies")
+    requires = _texts(project.get("dependencies"))
+    extras = project.get("optional-dependencies")
+    for extra, lines in extras.items() if isinstance(extras, dict) else ():
+        requires += [_under_extra(line, extra) for line in _texts(lines)]
     return RawMetadata(
         name=_text(project.get("name")),
         version=_text(project.get("version")),
-        requires=tuple(item for item in requires if isinstance(item, str))
-        if isinstance(requires, list)
-        else (),
+        requires=tuple(requires),
         requires_python=_text(project.get("requires-python")),
     )
+
+
+def _under_extra(line: str, extra: str) -> str:
+    """A requirement of an extra, spelled as a build would write it into METADATA."""
+    requirement, semicolon, marker = line.partition(";")
+    condition = f'extra == "{normal_name(extra)}"'
+    return f"{requirement.strip()} ; " + (
+        f"({marker.strip()}) and {condition}" if semicolon else condition
+    )
+
+
+def _texts(value: Any) -> list[str]:
+    return [item for item in value if isinstance(item, str)] if isinstance(value, list) else []
 
 
 def _text(value: Any) -> str | None:

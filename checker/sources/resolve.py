@@ -8,21 +8,26 @@ checked release did.
 from __future__ import annotations
 
 import hashlib
+import re
 from typing import TYPE_CHECKING
 
 from checker.errors import InputError
 from checker.sources.directory import DirectoryTree
 from checker.sources.metadata import normal_name
 from checker.sources.release import ArchiveTree, open_found, open_release
+from checker.sources.settings import without_credentials
 
 if TYPE_CHECKING:
     from datetime import datetime
 
+    from packaging.requirements import Requirement
     from packaging.specifiers import SpecifierSet
 
     from checker.sources.index import Release
     from checker.sources.release import Access
     from checker.sources.tree import Tree
+
+_EXTRA = re.compile(r"""extra\s*==\s*["']([^"']+)["']""")
 
 
 def resolve(tree: Tree, name: str, package: str | None, access: Access) -> Tree | None:
@@ -62,18 +67,29 @@ def _key(tree: Tree, name: str) -> str:
 
 
 def _specifier(tree: Tree, name: str) -> SpecifierSet | None:
-    """All that the tree asks of a project here, without extras; None when it asks nothing."""
+    """All that the tree asks of a project here; None when it asks nothing.
+
+    What only extras ask for counts where nothing else does: some engines keep the dependencies of
+    the server itself in an extra.
+    """
     from packaging.specifiers import SpecifierSet
 
-    found: SpecifierSet | None = None
+    plain: list[Requirement] = []
+    optional: list[Requirement] = []
     for requirement in tree.metadata.requires:
         if normal_name(requirement.name) != name:
             continue
-        if requirement.marker and not requirement.marker.evaluate({"extra": ""}):
-            continue
+        marker = requirement.marker
+        if marker is None or marker.evaluate({"extra": ""}):
+            plain.append(requirement)
+        elif any(marker.evaluate({"extra": extra}) for extra in _EXTRA.findall(str(marker))):
+            optional.append(requirement)
+    found: SpecifierSet | None = None
+    for requirement in plain or optional:
         if requirement.url:
             raise InputError(
-                f"it requires {name} from {requirement.url}, which is no release",
+                f"it requires {name} from {without_credentials(requirement.url)}, "
+                "which is no release",
                 "name the release or folder to use instead (--train-with, --serve-with)",
                 tree.label,
             )

@@ -157,6 +157,19 @@ def test_a_checkouts_metadata_is_the_static_part(tmp_path: Path) -> None:
     assert tree.metadata.requires_python == ">=3.10"
 
 
+def test_extras_of_a_checkout_are_requirements_with_markers(tmp_path: Path) -> None:
+    fork = make(tmp_path / "fork", "engine/a.py")
+    (fork / "pyproject.toml").write_text(
+        '[project]\nname = "engine"\n[project.optional-dependencies]\n'
+        'Srt_all = ["other==2.0", "more; python_version > \'3\'"]\n'
+    )
+    tree = open_source(str(fork), package="engine")
+    assert [str(line) for line in tree.metadata.requires] == [
+        'other==2.0; extra == "srt-all"',
+        'more; python_version > "3" and extra == "srt-all"',
+    ]
+
+
 def test_a_broken_pyproject_is_no_obstacle(tmp_path: Path) -> None:
     fork = make(tmp_path / "fork", "engine/a.py")
     (fork / "pyproject.toml").write_text("[project\n")

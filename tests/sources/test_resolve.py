@@ -56,6 +56,7 @@ def trainer(index: Index, *requires: str, time: str | None = "2026-03-01T00:00:0
         (("base<5; python_version < '3'", "base"), "5.1.0"),
         (("base<5; extra == 'old'", "base>=5"), "5.1.0"),
         (("base[torch]~=5.0",), "5.1.0"),
+        (("base==4.57.1; extra == 'server'", "base; extra == 'all'"), "4.57.1"),
     ],
 )
 def test_the_newest_allowed_release_of_that_day(
@@ -76,7 +77,7 @@ def test_without_a_date_the_newest_allowed(base: Index) -> None:
 
 
 def test_what_is_not_required_is_none(base: Index) -> None:
-    trainer(base, "base; extra == 'all'", "database", "other")
+    trainer(base, "base; python_version < '3'", "database", "other")
     assert resolve_requirement(open_source("trainer==1.0"), "base") is None
 
 
