@@ -108,6 +108,7 @@ class _Wiring:
         self._wires: dict[str, Any] = {n.replace("-", "_"): d for n, d in document["wires"].items()}
         self._names = {name.replace("-", "_"): name for name in document["wires"]}
         self._layered = _layered(self._wires, self.parameters)
+        self.parts: dict[Term, list[Term]] = {}
         self._values: dict[tuple[str, int, int | None], Value] = {}
         self._pending: set[tuple[str, int, int | None]] = set()
 
@@ -235,14 +236,19 @@ class _Scope:
         for term in made:
             labels.nodes.setdefault(term, self.wire)
             for arg in args:
-                if arg.term in term.args:
-                    if arg.names:
-                        labels.edges.setdefault((term, arg.term), arg.names)
-                elif arg.term.op == term.op:
-                    for inner in arg.term.args:
-                        names = labels.edges.get((arg.term, inner))
-                        if inner in term.args and names:
-                            labels.edges.setdefault((term, inner), names)
+                flat = arg.term not in term.args and arg.term.op == term.op
+                if arg.names and (flat or arg.term in term.args):
+                    labels.edges.setdefault((term, arg.term), arg.names)
+                    self.wiring.parts.setdefault(term, []).append(arg.term)
+                for inner in self._inner(arg.term) if flat else ():
+                    names = labels.edges.get((arg.term, inner))
+                    if names:
+                        labels.edges.setdefault((term, inner), names)
+                        self.wiring.parts.setdefault(term, []).append(inner)
+
+    def _inner(self, term: Term) -> tuple[Term, ...]:
+        """What a sum was made of: its operands, and sums that went into it."""
+        return (*term.args, *self.wiring.parts.get(term, ()))
 
     def _apply(
         self, function: str, parameter: str | None, args: list[Value], attrs: dict[str, Value]

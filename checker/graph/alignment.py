@@ -6,6 +6,7 @@ from collections.abc import Generator, Sequence
 from typing import TYPE_CHECKING, Final, TypeVar
 
 from checker.graph import matching as m
+from checker.graph.lanes import UNARY
 from checker.graph.likeness import Likeness
 from checker.graph.matching import Change, Kind, Match, Move, Pair
 
@@ -15,12 +16,15 @@ if TYPE_CHECKING:
 R = TypeVar("R")
 Steps = Generator[Pair, Match, R]
 Item = tuple["Term", ...]
+Items = Sequence[Item]
+Found = Sequence[tuple["int | None", "int | None"]]
 
 ALIKE: Final = 0.34
 """Terms less alike than this are not worth looking for one inside the other."""
 LARGEST: Final = 7
 """More operands than this are assigned by likeness alone."""
 _COMMUTATIVE: Final = frozenset(("add", "mul", "and_", "or_", "maximum", "minimum"))
+_SWAPPABLE: Final = UNARY | {"rms_norm", "layer_norm"}
 _BY_OPERANDS: Final = frozenset(("visible", "shape"))
 
 
@@ -72,6 +76,9 @@ class Aligner:
         if t.op == s.op:
             same = yield from self._same(t, s)
             best = same if same.cost <= best.cost else best
+        elif t.op in _SWAPPABLE and s.op in _SWAPPABLE:
+            swapped = yield from self._swapped(t, s)
+            best = swapped if swapped.cost <= best.cost else best
         if best.cost > m.MISSING:
             best = yield from self._skipping(t, s, best, Move.WITHOUT_TRAIN)
         if best.cost > m.MISSING:
@@ -82,17 +89,17 @@ class Aligner:
         """One side's operator left out: the other term is compared with one of its operands."""
         skipped, kept = (t, s) if move is Move.WITHOUT_TRAIN else (s, t)
         kind = Kind.MISSING if move is Move.WITHOUT_TRAIN else Kind.EXTRA
-        for arg in dict.fromkeys(skipped.args):
-            if self._likeness.weight(arg) or (not arg.shape and kept.shape):
-                continue
+        args = [arg for arg in skipped.args if not self._likeness.weight(arg) and arg.shape]
+        cost = m.MISSING * max(1, len(args) - 1)
+        for arg in dict.fromkeys(args):
             if arg is not kept:
-                least = m.MISSING + 1
+                least = cost + 1
                 if best.cost <= least or self._likeness.ratio(arg, kept) < ALIKE:
                     continue
             pair = (arg, s) if move is Move.WITHOUT_TRAIN else (t, arg)
             yield from self._visit(pair)
             change = Change(kind, "operator", t, s, skipped.op)
-            option = self._match(move, [(change, m.MISSING)], [pair])
+            option = self._match(move, [(change, cost)], [pair])
             best = option if option.cost < best.cost else best
         return best
 
@@ -135,8 +142,7 @@ class Aligner:
         changes = self._attributes(t, s)
         pairs: list[Pair] = []
         if t.op in _COMMUTATIVE:
-            items = [(arg,) for arg in t.args], [(arg,) for arg in s.args]
-            found = yield from self._operands(*items)
+            items, found = yield from self._regrouped(t, s)
             self._report(t, found, *items, changes, pairs)
         elif t.op == "concat":
             yield from self._parts(t, s, changes, pairs)
@@ -156,10 +162,61 @@ class Aligner:
             changes = self._silent(t, s)
         return self._match(Move.SAME, changes, pairs)
 
+    def _swapped(self, t: Term, s: Term) -> Steps[Match]:
+        """Another operator of the same kind in the same place."""
+        pairs: list[Pair] = list(zip(t.args, s.args, strict=False))
+        for pair in pairs:
+            yield from self._visit(pair)
+        change = Change(Kind.REPLACED, "operator", t, s, f"{t.op} -> {s.op}")
+        return self._match(Move.SAME, [(change, m.MISSING)], pairs)
+
     def _silent(self, t: Term, s: Term) -> list[tuple[Change, int]]:
         """Terms that differ in nothing that was compared differ in their shapes."""
         detail = f"{m.shown(t.shape)} -> {m.shown(s.shape)}"
         return [(Change(Kind.SHAPE, "shape", t, s, detail), m.SHAPE)]
+
+    def _regrouped(self, t: Term, s: Term) -> Steps[tuple[tuple[Items, Items], Found]]:
+        """Operands one to one, or with one partial sum of either side taken as a single operand.
+
+        A sum of sums is flat, so a step's stream holds the operands of all steps before. Where the
+        other side has something else in place of an earlier stream, it must be seen as one again.
+        """
+        ours: Items = [(arg,) for arg in t.args]
+        theirs: Items = [(arg,) for arg in s.args]
+        options = [(ours, theirs)]
+        if len(ours) != len(theirs) or not set(ours) & set(theirs):
+            options.extend((part, theirs) for part in self._with_partial(t, len(theirs)))
+            options.extend((ours, part) for part in self._with_partial(s, len(ours)))
+        best: tuple[int, tuple[Items, Items], Found] | None = None
+        for items in options:
+            found = yield from self._operands(*items)
+            cost = yield from self._price(*items, found)
+            if best is None or cost < best[0]:
+                best = (cost, items, found)
+        assert best is not None
+        return best[1], best[2]
+
+    def _with_partial(self, term: Term, count: int) -> list[Items]:
+        """The operands, with a partial result that the graph has elsewhere standing for its own."""
+        result: list[Items] = []
+        for partial in self._likeness.partials(term):
+            rest = list(term.args)
+            for arg in partial.args:
+                rest.remove(arg)
+            if len(rest) + 1 == count:
+                result.append([(partial,), *((arg,) for arg in rest)])
+        return result
+
+    def _price(self, ours: Items, theirs: Items, found: Found) -> Steps[int]:
+        mask, alone = 0, 0
+        for i, j in found:
+            if i is None or j is None:
+                alone += m.MISSING
+                continue
+            for pair in zip(ours[i], theirs[j], strict=True):
+                match = yield from self._visit(pair)
+                mask |= match.mask
+        return alone + self.ledger.cost(mask)
 
     def _parts(
         self, t: Term, s: Term, changes: list[tuple[Change, int]], pairs: list[Pair]
@@ -194,16 +251,16 @@ class Aligner:
             mine, other = (b[k] for b, k in zip(bands, (i, j), strict=True) if isinstance(b, tuple))
             if mine != other:
                 detail = f"{m.shown(mine)} -> {m.shown(other)}"
-                change = Change(Kind.ATTRIBUTE, "visible", t, s, detail, ours[i][0])
+                change = Change(Kind.ATTRIBUTE, "visible", t, s, detail, group=ours[i][0])
                 changes.append((change, m.ATTRIBUTE))
         self._report(t, found, ours, theirs, changes, pairs)
 
     def _report(
         self,
         t: Term,
-        found: Sequence[tuple[int | None, int | None]],
-        ours: Sequence[Item],
-        theirs: Sequence[Item],
+        found: Found,
+        ours: Items,
+        theirs: Items,
         changes: list[tuple[Change, int]],
         pairs: list[Pair],
     ) -> None:
@@ -219,9 +276,7 @@ class Aligner:
         train, serve = (term, None) if kind is Kind.MISSING else (None, term)
         return Change(kind, aspect, train, serve, term.op, parent)
 
-    def _operands(
-        self, ours: Sequence[Item], theirs: Sequence[Item]
-    ) -> Steps[list[tuple[int | None, int | None]]]:
+    def _operands(self, ours: Items, theirs: Items) -> Steps[list[tuple[int | None, int | None]]]:
         """Which operand of a commutative operator is which: identical, most alike, cheapest."""
         found: list[tuple[int | None, int | None]] = []
         left, right = list(range(len(ours))), list(range(len(theirs)))
@@ -249,7 +304,7 @@ class Aligner:
         )
         return sorted(found, key=lambda ij: (ij[0] is None, ij[0] or 0, ij[1] or 0))
 
-    def _table(self, ours: Sequence[Item], theirs: Sequence[Item]) -> Steps[list[list[int]]]:
+    def _table(self, ours: Items, theirs: Items) -> Steps[list[list[int]]]:
         table: list[list[int]] = []
         for a in ours:
             row: list[int] = []
@@ -298,5 +353,5 @@ def _positions(rows: int, columns: int) -> list[tuple[int | None, int | None]]:
     ]
 
 
-def _total(table: Sequence[Sequence[int]], found: Sequence[tuple[int | None, int | None]]) -> int:
+def _total(table: Sequence[Sequence[int]], found: Found) -> int:
     return sum(m.MISSING if i is None or j is None else table[i][j] for i, j in found)

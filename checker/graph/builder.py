@@ -75,7 +75,7 @@ class Builder:
 
     # Operators
 
-    def op(self, name: str, *args: Term, **attrs: Attr) -> Term:
+    def op(self, name: str, /, *args: Term, **attrs: Attr) -> Term:
         """The operator applied to terms, in normal form.
 
         Raises:

@@ -67,13 +67,14 @@ def difference(
         ValueError: the two sides have different numbers of outputs.
     """
     likeness = Likeness()
-    likeness.learn((*train, *serve))
+    likeness.learn(train)
+    likeness.learn(serve)
     aligner = Aligner(likeness, budget)
     roots: list[Pair] = list(zip(train, serve, strict=True))
     for pair in roots:
         aligner.align(*pair)
     trace = Trace(aligner.matches, roots)
-    owners = Owners(trace, labels, train)
+    owners = Owners(trace, labels)
     edits: dict[Edit, None] = {}
     stand_ins: dict[Pair, None] = {}
     for change, pairs in trace.changes.items():

@@ -27,11 +27,13 @@ class Likeness:
     _leaves: dict[Term, int] = field(default_factory=dict)
     _wild: dict[Term, int] = field(default_factory=dict)
     _weights: dict[Term, bool] = field(default_factory=dict)
+    _partials: dict[Term, list[Term]] = field(default_factory=dict)
     sizes: dict[Term, int] = field(default_factory=dict)
 
     def learn(self, roots: Iterable[Term]) -> None:
         """Compute the leaf sets of everything below these terms."""
         below: dict[Term, int] = {}
+        sums: list[Term] = []
         for i, term in enumerate(postorder(*roots)):
             own = 1 << i
             leaves, wild = 0, 0
@@ -55,6 +57,14 @@ class Likeness:
                 and bool(leaves | wild)
             )
             self.sizes[term] = own.bit_count()
+            if term.op in ("add", "mul"):
+                flat = [t for t in sums if t.op == term.op and set(t.args) < set(term.args)]
+                self._partials[term] = flat
+                sums.append(term)
+
+    def partials(self, term: Term) -> list[Term]:
+        """The terms of the same operator in the same graph that have some of its operands."""
+        return self._partials.get(term, [])
 
     def weight(self, term: Term) -> bool:
         """Whether the term is a parameter or a piece or arrangement of parameters."""

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from enum import Enum
 from typing import TYPE_CHECKING, Final, TypeVar
 
+from checker._compat import StrEnum
 from checker.graph.terms import encode
 
 if TYPE_CHECKING:
@@ -17,7 +17,7 @@ Pair = tuple["Term", "Term"]
 T = TypeVar("T")
 
 
-class Kind(str, Enum):
+class Kind(StrEnum):
     """How the server's term differs from the trainer's."""
 
     MISSING = "missing"
@@ -45,7 +45,8 @@ REPLACED: Final = 5
 class Change:
     """One primitive difference between a train term and a serve term.
 
-    `parent` is set where an operand of the train term `parent` is meant, rather than a term.
+    `parent` is set where an operand of the train term `parent` is meant, rather than a term;
+    `group` tells changes of one attribute of one term apart.
     """
 
     kind: Kind
@@ -54,9 +55,10 @@ class Change:
     serve: Term | None
     detail: str = ""
     parent: Term | None = None
+    group: Term | None = None
 
 
-class Move(str, Enum):
+class Move(StrEnum):
     """How a pair of terms was aligned."""
 
     SAME = "same"
@@ -95,7 +97,7 @@ class Ledger:
         train, serve = change.train, change.serve
         if change.aspect == "operator":
             train, serve = (train, None) if change.kind is Kind.MISSING else (None, serve)
-        key = (change.kind, change.aspect, train, serve, change.parent)
+        key = (change.kind, change.aspect, train, serve, change.parent, change.group)
         number = self._bits.get(key)
         if number is None:
             number = self._bits[key] = len(self._bits)

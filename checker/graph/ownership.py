@@ -8,7 +8,7 @@ from checker.graph.matching import IDENTICAL, Change, Kind, Match, Move, Pair
 from checker.graph.terms import postorder
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     from checker.graph.labels import Labels, Wire
     from checker.graph.terms import Term
@@ -51,6 +51,8 @@ class Trace:
                 )
                 self.uses.setdefault(below, {}).update(inherited)
         alike = postorder(*identical)
+        self.edges: dict[Edge, None] = dict.fromkeys(e for used in self.uses.values() for e in used)
+        self.edges.update(((user, used), None) for user in alike for used in user.args)
         self.compared.update(alike)
         self._kept.update(alike)
 
@@ -87,12 +89,12 @@ class Trace:
 class Owners:
     """Answers which wire owns a change."""
 
-    def __init__(self, trace: Trace, labels: Labels, roots: Sequence[Term]) -> None:
+    def __init__(self, trace: Trace, labels: Labels) -> None:
         self._trace = trace
         self._labels = labels
         self._carrying: dict[Wire, set[Edge]] = {}
-        for edge, names in self._edges(roots):
-            for name in names:
+        for edge in trace.edges:
+            for name in self._names(edge):
                 self._carrying.setdefault(name, set()).add(edge)
 
     def of(self, change: Change, pairs: Sequence[Pair]) -> Wire | None:
@@ -104,12 +106,16 @@ class Owners:
                 return self._by_use([(change.parent, train)])
             return self._standing(change.parent)
         match change.kind:
-            case Kind.EXTRA | Kind.REPLACED | Kind.UNKNOWN:
+            case Kind.EXTRA:
+                return self._same_weight(change.serve, uses) or self._by_use(uses)
+            case Kind.REPLACED | Kind.UNKNOWN if change.aspect != "operator":
                 return self._by_use(uses)
             case Kind.MISSING:
                 assert train is not None
                 return self._by_use(uses) if self._trace.kept(train) else self._standing(train)
         assert train is not None
+        if train.op == "input":
+            return self._standing(train)
         if not train.args and train.op != "inv_freq":
             return self._by_use(uses)
         if change.kind in (Kind.PARAMETER, Kind.SHAPE) and train not in self._labels.nodes:
@@ -132,9 +138,10 @@ class Owners:
     def _by_use(self, uses: Sequence[Edge]) -> Wire | None:
         """The wire that is changed, given which uses of a value are.
 
-        A value has many names: `residual` is `fused`, which is the last step's `feedback`. The
-        innermost name all of whose uses are changed says most; if there is none, some use differs
-        from the others, and the outermost name they share says which.
+        A value has many names: `residual` is `fused`, which is the last step's `feedback`. Of the
+        names all of whose uses are changed, the outermost says where, but one of an earlier step
+        comes first: there the value was handed on. If some uses of every name are unchanged, the
+        outermost name that the changed ones share tells them apart.
         """
         shared = [
             name
@@ -142,9 +149,9 @@ class Owners:
             if all(name in self._names(edge) for edge in uses[1:])
         ]
         changed = set(uses)
-        for name in reversed(shared):
-            if self._carrying.get(name, set()) <= changed:
-                return name
+        whole = [name for name in shared if self._carrying.get(name, set()) <= changed]
+        if whole:
+            return min(whole, key=lambda name: name.step)
         if shared:
             return shared[0]
         names = self._names(uses[0])
@@ -153,18 +160,17 @@ class Owners:
         user, used = uses[0]
         return self._standing(used if user is None else user)
 
+    def _same_weight(self, extra: Term | None, uses: Sequence[Edge]) -> Wire | None:
+        """A wire by whose name the value is used, and which elsewhere applies the extra weight."""
+        weights = {arg for arg in (extra.args if extra else ()) if arg.op == "param"}
+        defining = {self._labels.nodes[w].name for w in weights if w in self._labels.nodes}
+        return next((name for name in self._names(uses[0]) if name.name in defining), None)
+
     def _names(self, edge: Edge) -> tuple[Wire, ...]:
         user, used = edge
         if user is None:
             return self._labels.roots.get(used, ())
         return self._labels.edges.get((user, used), ())
-
-    def _edges(self, roots: Sequence[Term]) -> Iterable[tuple[Edge, tuple[Wire, ...]]]:
-        for root in roots:
-            yield (None, root), self._labels.roots.get(root, ())
-        for user in postorder(*roots):
-            for used in user.args:
-                yield (user, used), self._labels.edges.get((user, used), ())
 
 
 def _match(matches: Mapping[Pair, Match], pair: Pair) -> Match:
