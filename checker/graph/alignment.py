@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final, TypeVar
 from checker.graph import matching as m
 from checker.graph.lanes import UNARY
 from checker.graph.likeness import Likeness
-from checker.graph.matching import Change, Kind, Match, Move, Pair
+from checker.graph.matching import Change, Found, Kind, Match, Move, Pair
 
 if TYPE_CHECKING:
     from checker.graph.terms import Term
@@ -17,10 +17,11 @@ R = TypeVar("R")
 Steps = Generator[Pair, Match, R]
 Item = tuple["Term", ...]
 Items = Sequence[Item]
-Found = Sequence[tuple["int | None", "int | None"]]
 
 ALIKE: Final = 0.34
 """Terms less alike than this are not worth looking for one inside the other."""
+CHAIN: Final = 3
+"""At most so many operators in a row that only one side has are looked through at once."""
 LARGEST: Final = 7
 """More operands than this are assigned by likeness alone."""
 _COMMUTATIVE: Final = frozenset(("add", "mul", "and_", "or_", "maximum", "minimum"))
@@ -75,33 +76,75 @@ class Aligner:
         best = replaced
         if t.op == s.op:
             same = yield from self._same(t, s)
-            best = same if same.cost <= best.cost else best
+            if same.cost <= best.cost or self._likeness.kin(t, s):
+                best = same
+            if self._likeness.kin(t, s):
+                return best
         elif t.op in _SWAPPABLE and s.op in _SWAPPABLE:
             swapped = yield from self._swapped(t, s)
             best = swapped if swapped.cost <= best.cost else best
-        if best.cost > m.MISSING:
-            best = yield from self._skipping(t, s, best, Move.WITHOUT_TRAIN)
-        if best.cost > m.MISSING:
-            best = yield from self._skipping(t, s, best, Move.WITHOUT_SERVE)
+        kin = [
+            *self._kin_below(t, s, Move.WITHOUT_TRAIN),
+            *self._kin_below(t, s, Move.WITHOUT_SERVE),
+        ]
+        if kin and best.cost > m.MISSING:
+            options: list[Match] = []
+            for move, arg in kin:
+                options.append((yield from self._skip(t, s, move, arg)))
+            return min(options, key=lambda match: match.cost)
+        for move in (Move.WITHOUT_TRAIN, Move.WITHOUT_SERVE):
+            if best.cost > m.MISSING:
+                best = yield from self._skipping(t, s, best, move)
         return best
+
+    def _kin_below(self, t: Term, s: Term, move: Move) -> list[tuple[Move, Term]]:
+        """Operands that are plainly the other side's term: the operator above them is the edit.
+
+        What such a pair costs is not weighed against `replaced`: all that differs further below
+        counts in it, and is paid for anyway.
+        """
+        skipped, kept = (t, s) if move is Move.WITHOUT_TRAIN else (s, t)
+        args = self._kept_args(skipped)
+        for arg in args:
+            chain = [arg]
+            for _ in range(CHAIN if len(args) == 1 else 1):
+                if chain[0] is kept or self._likeness.kin(chain[0], kept):
+                    return [(move, arg)]
+                below = self._kept_args(chain[0])
+                if len(below) != 1:
+                    break
+                chain = below
+        return []
+
+    def _kept_args(self, term: Term) -> list[Term]:
+        args = dict.fromkeys(term.args)
+        return [arg for arg in args if not self._likeness.weight(arg) and arg.shape]
+
+    def _skip(self, t: Term, s: Term, move: Move, arg: Term) -> Steps[Match]:
+        """One side's operator left out, all but one of its operands with it."""
+        kind, skipped = (Kind.MISSING, t) if move is Move.WITHOUT_TRAIN else (Kind.EXTRA, s)
+        pair = (arg, s) if move is Move.WITHOUT_TRAIN else (t, arg)
+        cost = m.MISSING * max(1, len(self._kept_args(skipped)) - 1)
+        yield from self._visit(pair)
+        change = Change(kind, "operator", t, s, skipped.op)
+        return self._match(move, [(change, cost)], [pair])
 
     def _skipping(self, t: Term, s: Term, best: Match, move: Move) -> Steps[Match]:
         """One side's operator left out: the other term is compared with one of its operands."""
         skipped, kept = (t, s) if move is Move.WITHOUT_TRAIN else (s, t)
-        kind = Kind.MISSING if move is Move.WITHOUT_TRAIN else Kind.EXTRA
-        args = [arg for arg in skipped.args if not self._likeness.weight(arg) and arg.shape]
-        cost = m.MISSING * max(1, len(args) - 1)
-        for arg in dict.fromkeys(args):
-            if arg is not kept:
-                least = cost + 1
-                if best.cost <= least or self._likeness.ratio(arg, kept) < ALIKE:
-                    continue
-            pair = (arg, s) if move is Move.WITHOUT_TRAIN else (t, arg)
-            yield from self._visit(pair)
-            change = Change(kind, "operator", t, s, skipped.op)
-            option = self._match(move, [(change, cost)], [pair])
-            best = option if option.cost < best.cost else best
+        for arg in self._kept_args(skipped):
+            if best.cost > m.MISSING + 1 and self._promising(arg, kept):
+                option = yield from self._skip(t, s, move, arg)
+                best = option if option.cost < best.cost else best
         return best
+
+    def _promising(self, arg: Term, kept: Term) -> bool:
+        """Whether one operator left out may be all: what follows is of one kind, and alike."""
+        follows = arg.op == kept.op or any(
+            below is kept or below.op == kept.op for below in arg.args
+        )
+        follows = follows or any(below.op == arg.op for below in kept.args)
+        return follows and self._likeness.ratio(arg, kept) >= ALIKE
 
     def _replaced(self, t: Term, s: Term) -> Match:
         """Another source altogether. The more alike the two are, the less it is believed."""
@@ -115,6 +158,8 @@ class Aligner:
         ratio = self._likeness.ratio(t, s)
         if not t.args or not s.args:
             ratio = min(ratio, 0.5)
+        if self._likeness.kin(t, s):
+            ratio = max(ratio, self._likeness.share(t, s))
         smaller = min(self._likeness.sizes[t], self._likeness.sizes[s])
         cost = m.REPLACED + int(3 * ratio * ratio * smaller)
         return self._stop(Change(Kind.REPLACED, "source", t, s), cost)
@@ -187,6 +232,7 @@ class Aligner:
         if len(ours) != len(theirs) or not set(ours) & set(theirs):
             options.extend((part, theirs) for part in self._with_partial(t, len(theirs)))
             options.extend((ours, part) for part in self._with_partial(s, len(ours)))
+            options.extend(self._both_partial(t, s))
         best: tuple[int, tuple[Items, Items], Found] | None = None
         for items in options:
             found = yield from self._operands(*items)
@@ -198,40 +244,45 @@ class Aligner:
 
     def _with_partial(self, term: Term, count: int) -> list[Items]:
         """The operands, with a partial result that the graph has elsewhere standing for its own."""
-        result: list[Items] = []
-        for partial in self._likeness.partials(term):
-            rest = list(term.args)
-            for arg in partial.args:
-                rest.remove(arg)
-            if len(rest) + 1 == count:
-                result.append([(partial,), *((arg,) for arg in rest)])
-        return result
+        items = [_taken(term, partial) for partial in self._likeness.partials(term)]
+        return [item for item in items if len(item) == count][:LARGEST]
+
+    def _both_partial(self, t: Term, s: Term) -> list[tuple[Items, Items]]:
+        """Both sides with a partial result, where two are each other's most alike."""
+        ours, theirs = self._likeness.partials(t), self._likeness.partials(s)
+        alike = m.mutual(ours, theirs, self._likeness.ratio, ALIKE)
+        alike.sort(key=lambda ij: -len(ours[ij[0]].args))
+        return [(_taken(t, ours[i]), _taken(s, theirs[j])) for i, j in alike[:3]]
 
     def _price(self, ours: Items, theirs: Items, found: Found) -> Steps[int]:
-        mask, alone = 0, 0
+        mask, rows, columns = 0, 0, 0
         for i, j in found:
             if i is None or j is None:
-                alone += m.MISSING
+                rows, columns = rows + (j is None), columns + (i is None)
                 continue
             for pair in zip(ours[i], theirs[j], strict=True):
                 match = yield from self._visit(pair)
                 mask |= match.mask
-        return alone + self.ledger.cost(mask)
+        return m.loners(rows, columns) + self.ledger.cost(mask)
 
     def _parts(
         self, t: Term, s: Term, changes: list[tuple[Change, int]], pairs: list[Pair]
     ) -> Steps[None]:
         """Parts in order, unless the same parts in another order explain more."""
         ours, theirs = [(arg,) for arg in t.args], [(arg,) for arg in s.args]
-        if max(len(ours), len(theirs)) > LARGEST:
+        alike = [self._likeness.kin(a, c) or a is c for a, c in zip(t.args, s.args, strict=False)]
+        if max(len(ours), len(theirs)) > LARGEST or (len(ours) == len(theirs) and all(alike)):
             found = _positions(len(ours), len(theirs))
         else:
-            table = yield from self._table(ours, theirs)
-            found = m.in_order(table, m.MISSING)
-            if len(ours) == len(theirs):
-                free = m.assign(table, m.MISSING)
-                swapped = all(i is not None and j is not None for i, j in free)
-                if swapped and _total(table, free) + m.REORDERED < _total(table, found):
+            masks = yield from self._masks(ours, theirs)
+            found = _positions(len(ours), len(theirs))
+            if len(ours) != len(theirs):
+                costs = [[self.ledger.cost(mask) for mask in row] for row in masks]
+                found = m.in_order(costs, m.MISSING)
+            free = m.assign(masks, self.ledger)
+            prices = [m.price(f, masks, self.ledger) for f in (free, found)]
+            if all(i is not None and j is not None for i, j in free):
+                if prices[0] + m.REORDERED < prices[1]:
                     order = m.shown(tuple(j for _, j in free))
                     changes.append((Change(Kind.REORDERED, "order", t, s, order), m.REORDERED))
                     found = free
@@ -264,21 +315,24 @@ class Aligner:
         changes: list[tuple[Change, int]],
         pairs: list[Pair],
     ) -> None:
+        alone: list[Change] = []
         for i, j in found:
             if i is not None and j is not None:
                 pairs.extend(zip(ours[i], theirs[j], strict=True))
             elif i is not None:
-                changes.append((self._loner(Kind.MISSING, "operand", t, ours[i][0]), m.MISSING))
+                alone.append(self._loner(Kind.MISSING, "operand", t, ours[i][0]))
             elif j is not None:
-                changes.append((self._loner(Kind.EXTRA, "operand", t, theirs[j][0]), m.MISSING))
+                alone.append(self._loner(Kind.EXTRA, "operand", t, theirs[j][0]))
+        for i, change in enumerate(alone):
+            changes.append((change, m.ANOTHER if i else m.MISSING))
 
     def _loner(self, kind: Kind, aspect: str, parent: Term, term: Term) -> Change:
         train, serve = (term, None) if kind is Kind.MISSING else (None, term)
         return Change(kind, aspect, train, serve, term.op, parent)
 
-    def _operands(self, ours: Items, theirs: Items) -> Steps[list[tuple[int | None, int | None]]]:
+    def _operands(self, ours: Items, theirs: Items) -> Steps[Found]:
         """Which operand of a commutative operator is which: identical, most alike, cheapest."""
-        found: list[tuple[int | None, int | None]] = []
+        found: Found = []
         left, right = list(range(len(ours))), list(range(len(theirs)))
         for i in tuple(left):
             j = next((j for j in right if theirs[j] == ours[i]), None)
@@ -286,10 +340,10 @@ class Aligner:
                 found.append((i, j))
                 left.remove(i)
                 right.remove(j)
-        if len(left) * len(right) > 4:
-            likely = m.mutual(
-                [ours[i] for i in left], [theirs[j] for j in right], self._alike, ALIKE
-            )
+        for likeness, least in ((self._akin, 0.1), (self._alike, ALIKE)):
+            if likeness == self._alike and len(left) * len(right) <= 4:
+                break
+            likely = m.mutual([ours[i] for i in left], [theirs[j] for j in right], likeness, least)
             chosen = [(left[i], right[j]) for i, j in likely]
             found.extend(chosen)
             left = [i for i in left if i not in {i for i, _ in chosen}]
@@ -297,14 +351,14 @@ class Aligner:
         if max(len(left), len(right)) > LARGEST:
             rest = _positions(len(left), len(right))
         else:
-            table = yield from self._table([ours[i] for i in left], [theirs[j] for j in right])
-            rest = m.assign(table, m.MISSING) if left else [(None, j) for j in range(len(right))]
+            masks = yield from self._masks([ours[i] for i in left], [theirs[j] for j in right])
+            rest = m.assign(masks, self.ledger) if left else _positions(0, len(right))
         found.extend(
             (None if i is None else left[i], None if j is None else right[j]) for i, j in rest
         )
         return sorted(found, key=lambda ij: (ij[0] is None, ij[0] or 0, ij[1] or 0))
 
-    def _table(self, ours: Items, theirs: Items) -> Steps[list[list[int]]]:
+    def _masks(self, ours: Items, theirs: Items) -> Steps[list[list[int]]]:
         table: list[list[int]] = []
         for a in ours:
             row: list[int] = []
@@ -313,9 +367,12 @@ class Aligner:
                 for pair in zip(a, c, strict=True):
                     match = yield from self._visit(pair)
                     mask |= match.mask
-                row.append(self.ledger.cost(mask))
+                row.append(mask)
             table.append(row)
         return table
+
+    def _akin(self, a: Item, c: Item) -> float:
+        return self._likeness.kinship(a[0], c[0])
 
     def _alike(self, a: Item, c: Item) -> float:
         return self._likeness.ratio(a[0], c[0])
@@ -347,11 +404,15 @@ def _groups(term: Term) -> list[Item]:
     return [term.args[i : i + 2] for i in range(1, len(term.args), 2)]
 
 
-def _positions(rows: int, columns: int) -> list[tuple[int | None, int | None]]:
+def _taken(term: Term, partial: Term) -> Items:
+    """The operands of a sum, those of a partial sum taken as one."""
+    rest = list(term.args)
+    for arg in partial.args:
+        rest.remove(arg)
+    return [(partial,), *((arg,) for arg in rest)]
+
+
+def _positions(rows: int, columns: int) -> Found:
     return [
         (i if i < rows else None, i if i < columns else None) for i in range(max(rows, columns))
     ]
-
-
-def _total(table: Sequence[Sequence[int]], found: Found) -> int:
-    return sum(m.MISSING if i is None or j is None else table[i][j] for i, j in found)

@@ -27,6 +27,9 @@ class Likeness:
     _leaves: dict[Term, int] = field(default_factory=dict)
     _wild: dict[Term, int] = field(default_factory=dict)
     _weights: dict[Term, bool] = field(default_factory=dict)
+    _heads: dict[Term, int] = field(default_factory=dict)
+    _deeper: dict[Term, int] = field(default_factory=dict)
+    _inputs: int = 0
     _partials: dict[Term, list[Term]] = field(default_factory=dict)
     sizes: dict[Term, int] = field(default_factory=dict)
 
@@ -45,6 +48,7 @@ class Likeness:
                 bit = 1 << self._names.setdefault(
                     (term.op, str(term.attr("name"))), len(self._names)
                 )
+                self._inputs |= bit if term.op == "input" else 0
                 if term.attr("loaded") is False:
                     wild |= bit
                 else:
@@ -56,11 +60,50 @@ class Likeness:
                 and all(self._weights[arg] for arg in term.args)
                 and bool(leaves | wild)
             )
+            self._learn_heads(term)
             self.sizes[term] = own.bit_count()
             if term.op in ("add", "mul"):
                 flat = [t for t in sums if t.op == term.op and set(t.args) < set(term.args)]
                 self._partials[term] = flat
                 sums.append(term)
+
+    def _learn_heads(self, term: Term) -> None:
+        """The parameters applied last (by the term, or by what it is made of), and those before."""
+        own, below, before = 0, 0, 0
+        for arg in term.args:
+            if self._weights[arg]:
+                own |= self._leaves[arg]
+            else:
+                below |= self._heads[arg]
+                before |= self._deeper[arg]
+        self._heads[term] = own or below
+        self._deeper[term] = own | below if own else before
+
+    def kin(self, a: Term, b: Term) -> bool:
+        """Whether both end in one operator with a parameter in common: one is the other, edited.
+
+        Where the operator has no parameter itself, one more may have come between.
+        """
+        if a.op != b.op:
+            return False
+        if self._heads[a] & self._heads[b]:
+            return True
+        if any(self._weights[arg] for arg in (*a.args, *b.args)):
+            return False
+        return bool(self._heads[a] & self._deeper[b] or self._deeper[a] & self._heads[b])
+
+    def kinship(self, a: Term, b: Term) -> float:
+        """How surely operands of two sums are each other: by last parameters, then by inputs."""
+        if not self.kin(a, b):
+            return 0.0
+        heads = (self._heads[a], self._heads[b])
+        inputs = (self._leaves[a] & self._inputs, self._leaves[b] & self._inputs)
+        return (0.2 + _jaccard(*heads)) * (0.5 + _jaccard(*inputs) / 2)
+
+    def share(self, a: Term, b: Term) -> float:
+        """How much of the smaller of two leaf sets the other has."""
+        ours, theirs = self._leaves[a], self._leaves[b]
+        return (ours & theirs).bit_count() / max(1, min(ours.bit_count(), theirs.bit_count()))
 
     def partials(self, term: Term) -> list[Term]:
         """The terms of the same operator in the same graph that have some of its operands."""
@@ -83,3 +126,7 @@ class Likeness:
         stands_for += min(self._wild[a].bit_count(), only_theirs)
         total = shared + only_ours + only_theirs
         return (shared + stands_for) / total if total else 1.0
+
+
+def _jaccard(a: int, b: int) -> float:
+    return (a & b).bit_count() / ((a | b).bit_count() or 1)

@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from checker.graph.terms import Term
 
 Pair = tuple["Term", "Term"]
+Found = list[tuple["int | None", "int | None"]]
+"""Which operand is which: pairs of indices, None for one without a partner."""
 T = TypeVar("T")
 
 
@@ -31,6 +33,7 @@ class Kind(StrEnum):
 
 
 MISSING: Final = 4
+ANOTHER: Final = 2
 REORDERED: Final = 4
 PARAMETER: Final = 3
 ATTRIBUTE: Final = 2
@@ -109,34 +112,53 @@ class Ledger:
         return sum(cost * (mask & bits).bit_count() for cost, bits in self._by_cost.items())
 
 
-def assign(costs: Sequence[Sequence[int]], alone: int) -> list[tuple[int | None, int | None]]:
-    """The cheapest one-to-one assignment of rows to columns; `alone` is the price of a loner."""
-    rows, columns = len(costs), len(costs[0]) if costs else 0
-    best: dict[int, tuple[int, tuple[int | None, ...]]] = {0: (0, ())}
+def assign(masks: Sequence[Sequence[int]], ledger: Ledger) -> Found:
+    """The cheapest one-to-one assignment of rows to columns; as few as can be have no partner.
+
+    What several cells share is paid for once, so that two operands that both depend on something
+    changed are not dropped for it.
+    """
+    rows, columns = len(masks), len(masks[0]) if masks else 0
+    spare = max(0, rows - columns)
+    best: dict[int, tuple[int, tuple[int | None, ...], int]] = {0: (0, (), 0)}
     for row in range(rows):
-        following: dict[int, tuple[int, tuple[int | None, ...]]] = {}
-        for used, (cost, chosen) in best.items():
-            for column in (*range(columns), None):
-                if column is None:
-                    state, total = used, cost + alone
-                elif used & 1 << column:
-                    continue
-                else:
-                    state, total = used | 1 << column, cost + costs[row][column]
-                if state not in following or total < following[state][0]:
-                    following[state] = (total, (*chosen, column))
+        following: dict[int, tuple[int, tuple[int | None, ...], int]] = {}
+        for used, (_, chosen, mask) in best.items():
+            options: list[int | None] = [c for c in range(columns) if not used & 1 << c]
+            if row - used.bit_count() < spare:
+                options.append(None)
+            for column in options:
+                state = used if column is None else used | 1 << column
+                union = mask if column is None else mask | masks[row][column]
+                cost = ledger.cost(union)
+                if state not in following or cost < following[state][0]:
+                    following[state] = (cost, (*chosen, column), union)
         best = following
-    ends = [
-        (cost + alone * (columns - used.bit_count()), i, chosen)
-        for i, (used, (cost, chosen)) in enumerate(best.items())
-    ]
-    chosen = min(ends, key=lambda end: end[:2])[2]
+    chosen = min(best.values(), key=lambda end: end[0])[1]
     taken = {column for column in chosen if column is not None}
-    loners = [(None, column) for column in range(columns) if column not in taken]
-    return [*enumerate(chosen), *loners]
+    return [*enumerate(chosen), *((None, c) for c in range(columns) if c not in taken)]
 
 
-def in_order(costs: Sequence[Sequence[int]], alone: int) -> list[tuple[int | None, int | None]]:
+def loners(rows: int, columns: int) -> int:
+    """What operands without a partner cost: the more there are, the less for each."""
+    count = rows + columns
+    return MISSING + ANOTHER * (count - 1) if count else 0
+
+
+def price(found: Found, masks: Sequence[Sequence[int]], ledger: Ledger) -> int:
+    """What an assignment costs."""
+    mask, rows, columns = 0, 0, 0
+    for i, j in found:
+        if i is not None and j is not None:
+            mask |= masks[i][j]
+        elif i is not None:
+            rows += 1
+        else:
+            columns += 1
+    return ledger.cost(mask) + loners(rows, columns)
+
+
+def in_order(costs: Sequence[Sequence[int]], alone: int) -> Found:
     """The cheapest assignment that keeps the order of rows and columns."""
     rows, columns = len(costs), len(costs[0]) if costs else 0
     table: list[list[tuple[int, str]]] = [[(0, "")] * (columns + 1) for _ in range(rows + 1)]
