@@ -5,7 +5,7 @@ tensors went, what was read of the configuration, and how it ended if it did not
 here.
 """
 
-from checker.engines.description import Engine, engine_for, load_engines
-from checker.engines.extraction import Extraction, Failure, extract_side
+from checker.engines.description import Engine, load_engines, load_operators
+from checker.engines.extraction import Extraction, Failure, Inputs, extract_side
 
-__all__ = ["Engine", "Extraction", "Failure", "engine_for", "extract_side", "load_engines"]
+__all__ = ["Engine", "Extraction", "Failure", "Inputs", "extract_side", "load_engines", "load_operators"]

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from checker.graph.builder import Builder
-from checker.graph.terms import Term, postorder
+from checker.graph.terms import postorder
 from checker.interpreter import attributes, calls, containers, imports
 from checker.interpreter.machine import Machine
 from checker.interpreter.tensors import Root, Tensor, from_term, layout_of, op
@@ -44,6 +43,7 @@ def natives(m: Machine) -> dict[str, Value]:
         "find_class": _find_class,
         "argument_of": _argument_of,
         "set": _set,
+        "alias": _alias,
     }
     return {name: _native(name, function) for name, function in functions.items()}
 
@@ -138,17 +138,10 @@ def _set(m: Machine, name: Value, value: Value) -> Value:
     return None
 
 
-def substituted(builder: Builder, terms: list[Term], table: dict[Term, Term]) -> list[Term]:
-    """Terms with whole subterms replaced, in normal form again."""
-    done: dict[Term, Term] = dict(table)
-    for term in postorder(*terms):
-        if term in done:
-            continue
-        args = tuple(done[a] for a in term.args)
-        done[term] = term if args == term.args else builder.rebuild(term, args)
-        if done[term] is not term and term in builder.origins:
-            builder.origins.setdefault(done[term], builder.origins[term])
-    return [done[t] for t in terms]
+def _alias(m: Machine, a: Value, b: Value) -> Value:
+    """From now on, what would be the term of `a` is the term of `b`: two names of one thing."""
+    m.aliases[a.term(m)] = b.term(m)
+    return None
 
 
 def collect(m: Machine, model: Value, names: dict[str, Any], result: Extraction) -> None:
@@ -164,7 +157,7 @@ def collect(m: Machine, model: Value, names: dict[str, Any], result: Extraction)
         }
     reached: dict[str, str] = {}
     result.unloaded = {}
-    for path, tensor in parameters:
+    for path, tensor in parameters + _held(m, model):
         for term in postorder(tensor.term(m)):
             if term.op != "param":
                 continue
@@ -176,4 +169,15 @@ def collect(m: Machine, model: Value, names: dict[str, Any], result: Extraction)
     result.weights = {name: reached.get(name) for name in sorted(result.checkpoint)}
 
 
-__all__ = ["Root", "collect", "layout_of", "natives", "renamed", "substituted", "tensors"]
+def _held(m: Machine, model: Value) -> list[tuple[str, Tensor]]:
+    """Tensors that modules hold as plain attributes (vocabulary maps)."""
+    found: list[tuple[str, Tensor]] = []
+    method = attributes.get(m, model, "named_modules")
+    for prefix, module in containers.iterate(m, calls.call(m, method, [], {})):
+        for name, value in module.attrs.items():
+            if isinstance(value, Tensor) and not value.parameter:
+                found.append((f"{prefix}.{name}" if prefix else name, value))
+    return found
+
+
+__all__ = ["Root", "collect", "layout_of", "natives", "renamed", "tensors"]

@@ -7,7 +7,6 @@ from typing import Any
 
 from checker.contract.loading import load_plain
 from checker.data import CONTRACTS
-from checker.errors import InputError
 from checker.interpreter import stubs
 
 
@@ -25,7 +24,8 @@ class Engine:
     """A trainer or a server.
 
     `libraries` are distributions whose classes the engine's classes inherit from; `eager` says that importing a
-    module of the package is followed through all its own imports; `from_target` are parameters that the trainer
+    module of the package is followed through all its own imports; `config_requires` are the keys by which its
+    configuration files are told; `loader` is the method that takes the checkpoint; `from_target` are parameters that the trainer
     takes from the target and does not train.
     """
 
@@ -35,7 +35,8 @@ class Engine:
     package: str
     libraries: tuple[str, ...]
     eager: bool
-    entry: str
+    config_requires: tuple[str, ...]
+    loader: str | None
     stages: tuple[Stage, ...]
     from_target: tuple[str, ...]
 
@@ -53,26 +54,10 @@ def _engine(file: str, document: Any) -> Engine:
         document["package"],
         tuple(document.get("libraries", ())),
         bool(document.get("eager", False)),
-        document.get("entry", ""),
+        tuple(document.get("config-requires", ())),
+        document.get("loader"),
         tuple(Stage(name, item["python"], file) for name, item in document["stages"].items()),
         tuple(document.get("from-target", {}).get("parameters", ())),
-    )
-
-
-def engine_for(engines: tuple[Engine, ...], role: str, packages: set[str], spec: str) -> Engine:
-    """The engine of a role whose package a source holds.
-
-    Raises:
-        InputError: no described engine of that role is in it.
-    """
-    for engine in engines:
-        if engine.role == role and engine.package in packages:
-            return engine
-    known = ", ".join(sorted(e.distribution for e in engines if e.role == role))
-    raise InputError(
-        f"no {role} that this program knows is in it",
-        f"give one of: {known}, or describe the engine under contracts/engines",
-        spec,
     )
 
 

@@ -67,6 +67,8 @@ class Extraction:
     aux_layer_ids: list[int] | None = None
     entry: str = ""
     entry_location: Location | None = None
+    loader_location: Location | None = None
+    switches: dict[str, Any] = field(default_factory=dict)
     decisions: list[Decision] = field(default_factory=list)
 
 
@@ -257,12 +259,14 @@ def _collect(m: Machine, names: dict[str, Any], result: Extraction) -> None:
     model = names.get("model")
     if model is not None and hasattr(model, "cls"):
         result.entry = model.cls.name
-        cls = model.cls
-        if cls.module is not None and cls.module.file is not None and cls.node is not None:
-            file = cls.module.file
-            result.entry_location = Location(file.tree.label, file.path, cls.node.lineno, cls.node.col_offset + 1)
+        result.entry_location = _place_of(model.cls)
+        loader = model.cls.lookup(result.engine.loader) if result.engine.loader else None
+        result.loader_location = _place_of(loader[0]) if loader else None
     count = names.get("aux_count")
     result.aux_count = count if isinstance(count, int) else result.aux_count
+    switches = names.get("switches")
+    if isinstance(switches, dict):
+        result.switches = switches
     ids = names.get("aux_layer_ids")
     if isinstance(ids, list):
         result.aux_layer_ids = list(ids)
@@ -272,13 +276,16 @@ def _collect(m: Machine, names: dict[str, Any], result: Extraction) -> None:
     feedback = names.get("feedback")
     if isinstance(feedback, list):
         result.feedback = [_term(m, t, result) for t in feedback]
-    same_as = names.get("same_as")
-    if isinstance(same_as, list):
-        table = {a.term(m): b.term(m) for a, b in same_as}
-        result.logits = checkpoints.substituted(m.builder, result.logits, table)
-        result.feedback = checkpoints.substituted(m.builder, result.feedback, table)
     if model is not None and not isinstance(model, Unknown):
         checkpoints.collect(m, model, names, result)
+
+
+def _place_of(definition: Any) -> Location | None:
+    """Where a class or function of the trees is defined."""
+    module, node = getattr(definition, "module", None), getattr(definition, "node", None)
+    if module is None or module.file is None or node is None:
+        return None
+    return Location(module.file.tree.label, module.file.path, node.lineno, node.col_offset + 1)
 
 
 def _term(m: Machine, value: Any, result: Extraction) -> Term:

@@ -118,7 +118,7 @@ def define_class(m: Machine, frame: Frame, stmt: ast.ClassDef) -> None:
 
 
 def _notify_bases(m: Machine, cls: ClassValue, keywords: dict[str, Value]) -> None:
-    """`__set_name__` is not interpreted; `__init_subclass__` of a base is."""
+    """Calls the nearest base's `__init_subclass__`."""
     from checker.interpreter import calls
 
     for base in cls.mro[1:]:
@@ -166,7 +166,17 @@ def build_class(m: Machine, frame: Frame, stmt: ast.ClassDef, bases: list[Value]
         cls.unknown_base = cls.unknown_base or parent.unknown_base
     if cls.is_enum and cls.module is not None:
         _make_members(m, cls)
+    _tell_names(m, cls)
     return cls
+
+
+def _tell_names(m: Machine, cls: ClassValue) -> None:
+    """Descriptors learn the names they are bound to."""
+    from checker.interpreter import attributes, calls
+
+    for name, value in list(cls.namespace.items()):
+        if isinstance(value, Instance) and value.cls.lookup("__set_name__"):
+            calls.call(m, attributes.get(m, value, "__set_name__"), [cls, name], {})
 
 
 def _parents(m: Machine, cls: ClassValue, bases: list[Value]) -> list[ClassValue]:

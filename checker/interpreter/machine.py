@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from checker.graph.builder import Builder
 from checker.graph.dims import Poly
-from checker.graph.terms import Pool
+from checker.graph.terms import Pool, Term
 from checker.interpreter.values import (
     ClassValue,
     Instance,
@@ -119,6 +119,7 @@ class Machine:
         self.eager_packages: set[str] = set()
         self.debug = bool(os.environ.get("EAGLE3_CHECK_DEBUG"))
         self.answers: dict[str, bool] = {}
+        self.aliases: dict[Term, Term] = {}
         self.steps = 0
         self.builtins = builtin_names.build(self)
 

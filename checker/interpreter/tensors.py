@@ -146,7 +146,8 @@ def op(m: Machine, name: str, /, *terms: Term, **attrs: Attr) -> Term:
             if term.op == "param":
                 m.grad_used.add(str(term.attr("name")))
     try:
-        return m.builder.op(name, *terms, **attrs)
+        made = m.builder.op(name, *terms, **attrs)
+        return m.aliases.get(made, made)
     except ShapeError as error:
         raised = m.exception("RuntimeError", str(error))
         raised.terms = terms

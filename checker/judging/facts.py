@@ -1,0 +1,204 @@
+"""Clauses that facts decide: the registry, the checkpoint, counts, and what was read of the configuration."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from checker.contract.model import Clause, Switch
+from checker.engines import Failure
+from checker.graph.terms import postorder
+from checker.judging import wording
+from checker.report.model import ClauseResult, SideValue, Status
+
+if TYPE_CHECKING:
+    from checker.judging.judge import Case
+
+
+def registry(case: Case, results: Mapping[str, ClauseResult]) -> ClauseResult | None:
+    """The server found a class for the architecture that the configuration names."""
+    clause = case.contract.fact_owner("registry")
+    if clause is None or not case.serve.entry:
+        return None
+    places = (case.serve.entry_location,) if case.serve.entry_location else ()
+    return ClauseResult(
+        clause.id, Status.HOLDS, clause.severity, serve=SideValue(case.serve.entry, places)
+    )
+
+
+def weights(case: Case, results: Mapping[str, ClauseResult]) -> ClauseResult | None:
+    """Every tensor the trained function depends on reached a parameter, and none that is used stayed initial."""
+    clause = case.contract.fact_owner("weights")
+    if clause is None or case.comparison is None:
+        return None
+    needed = {str(t.attr("name")) for t in postorder(*case.train.logits) if t.op == "param"}
+    exempt = set(case.train.engine.from_target)
+    dropped = [n for n in sorted(needed - exempt) if case.serve.weights.get(n) is None]
+    initial = sorted(
+        {
+            str(t.attr("name")).removeprefix("unloaded:")
+            for t in postorder(*case.serve.logits)
+            if t.op == "param" and t.attr("loaded", True) is False
+        }
+    )
+    places = (case.serve.loader_location,) if case.serve.loader_location else ()
+    if not dropped and not initial:
+        return ClauseResult(
+            clause.id,
+            Status.HOLDS,
+            clause.severity,
+            train=SideValue(f"{len(needed)} tensors"),
+            serve=SideValue(f"{len(needed)} tensors reach parameters", places),
+        )
+    parts = []
+    if dropped:
+        parts.append(f"{_listed(dropped)} reach{'es' if len(dropped) == 1 else ''} no parameter of the server")
+    if initial:
+        parts.append(f"{_listed(initial)} keep{'s' if len(initial) == 1 else ''} the initial value")
+    return ClauseResult(
+        clause.id,
+        Status.VIOLATED,
+        clause.severity,
+        message="; ".join(parts),
+        train=SideValue(_listed(dropped) or None, _locations(case, dropped)),
+        serve=SideValue(_listed(initial) or None, places),
+    )
+
+
+def _locations(case: Case, names: list[str]) -> tuple[Any, ...]:
+    for term in postorder(*case.train.logits):
+        if any(a.op == "param" and a.attr("name") in names for a in term.args) and term in case.train.origins:
+            return case.train.origins[term][:1]
+    return ()
+
+
+def _listed(names: list[str], most: int = 6) -> str:
+    shown = ", ".join(names[:most])
+    return f"{shown} and {len(names) - most} more" if len(names) > most else shown
+
+
+def aux_count(case: Case, results: Mapping[str, ClauseResult]) -> ClauseResult | None:
+    """The number of aux states the draft was trained on is the number that the server hands over."""
+    clause = case.contract.fact_owner("capture-count")
+    if clause is None or case.train.aux_count is None:
+        return None
+    trained, handed = case.train.aux_count, case.serve.aux_count
+    if handed is None:
+        return ClauseResult(
+            clause.id, Status.UNPROVEN, clause.severity, reason="how many aux states the server hands over is not known"
+        )
+    same = trained == handed
+    return ClauseResult(
+        clause.id,
+        Status.HOLDS if same else Status.VIOLATED,
+        clause.severity,
+        message="" if same else f"the draft was trained on {trained} aux states, the server hands over {handed}",
+        train=SideValue(str(trained)),
+        serve=SideValue(str(handed)),
+    )
+
+
+def config_reads(case: Case, results: Mapping[str, ClauseResult]) -> ClauseResult | None:
+    """Every trained switch that matters here reaches the server.
+
+    A switch matters when a clause it decides is violated and its trained value is not the plain architecture's;
+    one whose value makes no difference on this server is no finding.
+    """
+    clause = case.contract.fact_owner("config-reads")
+    if clause is None:
+        return None
+    for switch in case.contract.switches.values():
+        statuses = {results[c].status for c in switch.clauses if c in results}
+        if Status.VIOLATED not in statuses:
+            continue
+        finding = _unread(case, clause, switch)
+        if finding is not None:
+            return finding
+    undecided = sorted(
+        r.id for r in results.values() if r.status is Status.UNPROVEN and case.contract.clauses[r.id].implemented
+    )
+    if undecided:
+        return ClauseResult(
+            clause.id, Status.UNPROVEN, clause.severity, reason=f"depends on {undecided[0]}, which is unproven"
+        )
+    return ClauseResult(clause.id, Status.HOLDS, clause.severity)
+
+
+def _unread(case: Case, clause: Clause, switch: Switch) -> ClauseResult | None:
+    """A finding when a trained value of this switch does not reach the server."""
+    place, value = wording.stated(case.train_config, switch.spellings.get(case.train.engine.name, ()))
+    if place is None or value == switch.default:
+        return None
+    spellings = switch.spellings.get(case.serve.engine.name, ())
+    last = {s.rpartition(".")[2] for s in (*spellings, place)}
+    reads = [r for r in case.serve.reads if r.key in last]
+    read_at = {f"{r.place}.{r.key}" if r.place else r.key for r in reads if r.found}
+    stands = _standing(case.serve_config, last)
+    if read_at & (set(stands) | set(spellings)):
+        return None
+    if reads and stands:
+        where = f"the server reads it at {_spots(reads)}, it stands at {', '.join(stands)}"
+    elif reads:
+        where = f"the server reads {_spots(reads)}, which the served config does not state"
+    else:
+        where = "the server never reads it"
+    places = tuple(r.location for r in reads if r.location)[:2]
+    return ClauseResult(
+        clause.id,
+        Status.VIOLATED,
+        clause.severity,
+        message=f"{place} is {value!r} in training; {where}",
+        when=(f"{place} == {wording._json(value)}",),
+        train=SideValue(f"{place} = {wording._json(value)}"),
+        serve=SideValue("not read" if not reads else _spots(reads), places),
+    )
+
+
+def _spots(reads: list[Any]) -> str:
+    return ", ".join(sorted({f"{r.place}.{r.key}" if r.place else r.key for r in reads}))
+
+
+def _standing(config: Mapping[str, Any], keys: set[str], place: str = "") -> list[str]:
+    """The dotted places at which a configuration states one of these keys."""
+    found: list[str] = []
+    for key, value in config.items():
+        here = f"{place}.{key}" if place else key
+        if key in keys:
+            found.append(here)
+        if isinstance(value, Mapping):
+            found += _standing(value, keys, here)
+    return found
+
+
+def owner_of_failure(case: Case, failure: Failure) -> Clause:
+    """The clause that owns what an engine was computing when it raised.
+
+    Decided by the configuration keys that the raising condition had read, then by the parameters involved, then by
+    how far it had come.
+    """
+    contract = case.contract
+    for key in reversed(failure.keys):
+        for switch in contract.switches.values():
+            spelled = {s.rpartition(".")[2] for group in switch.spellings.values() for s in group}
+            if key in spelled or key == switch.name:
+                for clause in switch.clauses:
+                    if contract.clauses[clause].implemented:
+                        return contract.clauses[clause]
+    for name in failure.parameters:
+        clause = _owner_of_parameter(case, name)
+        if clause is not None:
+            return clause
+    facts = {"construct": "registry" if not case.serve.entry else "layers", "load": "weights"}
+    return contract.fact_owner(facts.get(failure.stage, "layers")) or next(iter(contract.clauses.values()))
+
+
+def _owner_of_parameter(case: Case, name: str) -> Clause | None:
+    """The clause that owns the shape of the wire in whose definition a tensor stands."""
+    parameters: Mapping[str, Any] = case.contract.wires.get("parameters", {})
+    for key, entry in parameters.items():
+        tail = str(entry["tensor"]).rpartition("}.")[2]
+        if name.endswith(tail):
+            for wire, definition in case.contract.wires["wires"].items():
+                if f"({key}" in str(definition):
+                    return case.contract.owner(wire, "shape", "linear")
+    return None

@@ -1,0 +1,90 @@
+"""Comparing the two graphs through the contract's.
+
+Both sides are aligned with the contract's term for the trained configuration, which names every wire. What only one
+side does differently from the contract is a difference between the two; what both do alike is none.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from checker.contract.terms import ContractTerms, contract_terms
+from checker.engines import Extraction
+from checker.graph.builder import Builder
+from checker.graph.difference import Difference, Edit, difference
+from checker.graph.labels import Wire
+from checker.graph.terms import Pool, Term, postorder
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One difference between the two sides. `deviating` says which of them leaves the contract."""
+
+    edit: Edit
+    deviating: str
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """The two graphs, compared.
+
+    `wires[w]`: what trainer and server compute on a wire (None where nothing stands in its place).
+    `hidden`: wires behind something unknown; `uncompared`: wires below something missing or replaced.
+    `same`: the two sides are one term.
+    """
+
+    contract: ContractTerms
+    findings: tuple[Finding, ...]
+    wires: Mapping[Wire, tuple[Term | None, Term | None]]
+    hidden: frozenset[Wire]
+    uncompared: frozenset[Wire]
+    pairs: tuple[tuple[Term, Term], ...]
+    same: bool
+    exhausted: bool
+
+
+def compare(train: Extraction, serve: Extraction, pool: Pool, wires: Mapping[str, Any]) -> Comparison:
+    """Compares the logits of every step of two complete extractions."""
+    contract = contract_terms(wires, Builder(pool), _switches(train), len(train.logits))
+    by_train = difference(contract.logits, train.logits, contract.labels)
+    by_serve = difference(contract.logits, serve.logits, contract.labels)
+    train_keys = {_key(edit) for edit in by_train.edits}
+    serve_keys = {_key(edit) for edit in by_serve.edits}
+    findings = [Finding(e, "serve") for e in by_serve.edits if _key(e) not in train_keys]
+    findings += [Finding(e, "train") for e in by_train.edits if _key(e) not in serve_keys]
+    pairs = {t: s for t, s in by_serve.pairs}
+    return Comparison(
+        contract,
+        tuple(findings),
+        {
+            wire: (_partner(by_train, wire), _partner(by_serve, wire))
+            for wire in contract.wires
+        },
+        frozenset((*by_train.hidden, *by_serve.hidden)),
+        frozenset((*by_train.uncompared, *by_serve.uncompared)),
+        tuple(pairs.items()),
+        all(t is s for t, s in zip(train.logits, serve.logits, strict=False)),
+        by_train.exhausted or by_serve.exhausted,
+    )
+
+
+def _key(edit: Edit) -> tuple[Any, ...]:
+    """What makes two deviations from the contract one and the same."""
+    return (edit.kind, edit.wire, edit.step, edit.layer, edit.aspect, edit.operator, edit.serve, edit.detail)
+
+
+def _partner(found: Difference, wire: Wire) -> Term | None:
+    pair = found.aligned.get(wire)
+    return pair[1] if pair else None
+
+
+def _switches(train: Extraction) -> dict[str, Any]:
+    """The trained values of the contract's switches; what the rotary embedding came to is read off the graph."""
+    switches = dict(train.switches)
+    rope = next((t for t in postorder(*train.logits) if t.op == "rope"), None)
+    for name, attribute in (("rope_base", "base"), ("rope_dim", "dim"), ("rope_scaling", "scaling")):
+        if name not in switches:
+            switches[name] = rope.attr(attribute) if rope is not None else None
+    return switches

@@ -1,0 +1,249 @@
+"""A status for every clause that this version can check."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from checker.contract.model import Clause, Contract
+from checker.engines import Extraction, Failure
+from checker.graph.difference import Edit
+from checker.graph.labels import Wire
+from checker.graph.matching import Kind
+from checker.graph.terms import Term, postorder
+from checker.judging import facts, wording
+from checker.judging.graphs import Comparison, Finding
+from checker.location import Location
+from checker.report.model import RAISES, ClauseResult, Raised, SideValue, Status
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """Everything a judgement is made from. `comparison` is None when a side failed."""
+
+    contract: Contract
+    train: Extraction
+    serve: Extraction
+    comparison: Comparison | None
+    serve_config: Mapping[str, Any]
+    train_config: Mapping[str, Any]
+
+
+def judge(case: Case) -> list[ClauseResult]:
+    """Results for the clauses that can be decided; the others are completed by the report."""
+    results: dict[str, ClauseResult] = {}
+    for side, extraction in (("train", case.train), ("serve", case.serve)):
+        if extraction.failure is not None:
+            return _failed(case, side, extraction.failure, results)
+    if case.comparison is not None:
+        _by_graph(case, case.comparison, results)
+    _by_facts(case, results)
+    return [results[key] for key in sorted(results)]
+
+
+def _by_facts(case: Case, results: dict[str, ClauseResult]) -> None:
+    for decide in (facts.registry, facts.weights, facts.aux_count, facts.config_reads):
+        result = decide(case, results)
+        if result is not None:
+            known = results.get(result.id)
+            if known is None or known.status is not Status.VIOLATED:
+                results[result.id] = result
+
+
+# -- by the graph ------------------------------------------------------------------------------------
+
+
+def _by_graph(case: Case, comparison: Comparison, results: dict[str, ClauseResult]) -> None:
+    owned: dict[str, list[Finding]] = {}
+    unknown: dict[str, list[Finding]] = {}
+    for finding in comparison.findings:
+        clause = _owner(case.contract, finding.edit)
+        bucket = unknown if finding.edit.kind is Kind.UNKNOWN else owned
+        bucket.setdefault(clause.id, []).append(finding)
+    wires = _wires_by_clause(case.contract, comparison)
+    for clause in case.contract.clauses.values():
+        findings = owned.get(clause.id, [])
+        if findings:
+            results[clause.id] = _violated(case, comparison, clause, findings)
+        elif clause.implemented and (clause.owns and wires.get(clause.id, ()) != ()):
+            results[clause.id] = _unviolated(
+                case, comparison, clause, unknown.get(clause.id, []), wires.get(clause.id, ())
+            )
+        elif clause.id in unknown:
+            results[clause.id] = _unproven(case, clause, unknown[clause.id])
+
+
+def _owner(contract: Contract, edit: Edit) -> Clause:
+    clause = contract.owner(edit.wire, edit.aspect, edit.operator)
+    if clause is None:
+        clause = contract.owner("stream", "operator", "") or next(iter(contract.clauses.values()))
+    return clause
+
+
+def _wires_by_clause(contract: Contract, comparison: Comparison) -> dict[str, tuple[Wire, ...]]:
+    """The wires each clause looks at, so that "holds" is said only where something was looked at."""
+    found: dict[str, list[Wire]] = {}
+    every = sorted(comparison.contract.wires)
+    for clause in contract.clauses.values():
+        names = {name for selector in clause.owns for name in selector.wires}
+        anywhere = any(not selector.wires for selector in clause.owns)
+        found[clause.id] = [w for w in every if anywhere or w.name in names]
+    return {key: tuple(wires) for key, wires in found.items()}
+
+
+def _violated(case: Case, comparison: Comparison, clause: Clause, findings: list[Finding]) -> ClauseResult:
+    first = findings[0]
+    train, serve = _values(case, comparison, first)
+    return ClauseResult(
+        clause.id,
+        Status.VIOLATED,
+        clause.severity,
+        message=wording.message(findings, comparison),
+        when=wording.conditions(case.contract, clause, case.train, case.train_config),
+        train=train,
+        serve=serve,
+    )
+
+
+def _unviolated(
+    case: Case, comparison: Comparison, clause: Clause, unknown: list[Finding], wires: tuple[Wire, ...]
+) -> ClauseResult:
+    if unknown:
+        return _unproven(case, clause, unknown)
+    hidden = [w for w in wires if w in comparison.hidden]
+    if hidden:
+        reason = _unknown_reason(comparison)
+        return ClauseResult(clause.id, Status.UNPROVEN, clause.severity, reason=f"{hidden[0].name} is hidden: {reason}")
+    if comparison.exhausted:
+        return ClauseResult(clause.id, Status.UNPROVEN, clause.severity, reason="the graphs are too large to compare")
+    lost = [w for w in wires if w in comparison.uncompared]
+    if lost:
+        reason = f"{lost[0].name} has no counterpart on the other side, because of another violated clause"
+        return ClauseResult(clause.id, Status.UNPROVEN, clause.severity, reason=reason)
+    if not comparison.same and not comparison.findings and not comparison.pairs:
+        return ClauseResult(clause.id, Status.UNPROVEN, clause.severity, reason="the graphs differ in a way that was not found")
+    train, serve = _wire_values(case, comparison, wires[0]) if len(wires) <= 8 else (SideValue(), SideValue())
+    return ClauseResult(clause.id, Status.HOLDS, clause.severity, train=train, serve=serve)
+
+
+def _unknown_reason(comparison: Comparison) -> str:
+    for finding in comparison.findings:
+        if finding.edit.kind is Kind.UNKNOWN:
+            return _reason(finding.edit)
+    return "something unknown stands before it"
+
+
+def _reason(edit: Edit) -> str:
+    for term in (edit.serve, edit.train):
+        if term is not None and term.op == "unknown":
+            return str(term.attr("reason"))
+    return edit.detail or "unknown"
+
+
+def _unproven(case: Case, clause: Clause, findings: list[Finding]) -> ClauseResult:
+    finding = findings[0]
+    side = case.serve if finding.deviating == "serve" else case.train
+    places = _places(side, finding.edit.serve)
+    where = f" ({places[0]})" if places else ""
+    value = SideValue(None, places)
+    return ClauseResult(
+        clause.id,
+        Status.UNPROVEN,
+        clause.severity,
+        reason=f"{_reason(finding.edit)}{where}",
+        train=SideValue() if finding.deviating == "serve" else value,
+        serve=value if finding.deviating == "serve" else SideValue(),
+    )
+
+
+def _values(case: Case, comparison: Comparison, finding: Finding) -> tuple[SideValue, SideValue]:
+    """What each side computes where a finding is."""
+    edit = finding.edit
+    wire = next(
+        (w for w in sorted(comparison.contract.wires) if w.name == edit.wire and w.step == (edit.step or 0)
+         and (edit.layer is None or w.layer in (-1, edit.layer))),
+        None,
+    )
+    whole_train, whole_serve = comparison.wires.get(wire, (None, None)) if wire else (None, None)
+    mine, theirs = edit.train, edit.serve
+    if finding.deviating == "train":
+        mine, theirs = theirs, mine
+    return (
+        _side_value(case, comparison, case.train, mine, whole_train),
+        _side_value(case, comparison, case.serve, theirs, whole_serve),
+    )
+
+
+def _side_value(
+    case: Case, comparison: Comparison, side: Extraction, term: Term | None, whole: Term | None
+) -> SideValue:
+    shown = term if term is not None else whole
+    if shown is None:
+        return SideValue()
+    places = _places(side, shown) or (_places(side, whole) if whole is not None else ())
+    return SideValue(wording.rendered(shown, comparison), places)
+
+
+def _wire_values(case: Case, comparison: Comparison, wire: Wire) -> tuple[SideValue, SideValue]:
+    train, serve = comparison.wires[wire]
+    return (
+        _side_value(case, comparison, case.train, train, None),
+        _side_value(case, comparison, case.serve, serve, None),
+    )
+
+
+def _places(side: Extraction, term: Term | None) -> tuple[Location, ...]:
+    """Where a term comes from: its own line, else the first line of what it is made of."""
+    if term is None:
+        return ()
+    if term in side.origins:
+        return side.origins[term][:1]
+    for inner in reversed(postorder(term)):
+        if inner in side.origins:
+            return side.origins[inner][:1]
+    return ()
+
+
+# -- an engine that stops ------------------------------------------------------------------------------
+
+
+def _failed(case: Case, side: str, failure: Failure, results: dict[str, ClauseResult]) -> list[ClauseResult]:
+    """A side that would raise violates the clause that owns what it was computing; one that could not be followed
+    leaves everything unproven."""
+    name = "the trainer" if side == "train" else "the server"
+    implemented = [c for c in case.contract.clauses.values() if c.implemented]
+    where = f" ({failure.location})" if failure.location else ""
+    if failure.type is None:
+        for clause in implemented:
+            value = SideValue(None, (failure.location,) if failure.location else ())
+            results[clause.id] = ClauseResult(
+                clause.id,
+                Status.UNPROVEN,
+                clause.severity,
+                reason=f"{name} could not be followed: {failure.message}{where}",
+                train=value if side == "train" else SideValue(),
+                serve=value if side == "serve" else SideValue(),
+            )
+        return list(results.values())
+    owner = facts.owner_of_failure(case, failure)
+    places = (failure.location,) if failure.location else ()
+    for clause in implemented:
+        if clause.id == owner.id:
+            continue
+        results[clause.id] = ClauseResult(clause.id, Status.NOT_APPLICABLE, clause.severity, reason=RAISES)
+    results[owner.id] = ClauseResult(
+        owner.id,
+        Status.VIOLATED,
+        owner.severity,
+        message=f"{name} raises {failure.type}: {failure.message}" if failure.message else f"{name} raises {failure.type}",
+        when=wording.conditions(case.contract, owner, case.train, case.train_config),
+        error=Raised(failure.type, failure.message, failure.location),
+        train=SideValue(None, places) if side == "train" else SideValue(),
+        serve=SideValue(None, places) if side == "serve" else SideValue(),
+    )
+    if side == "serve" and case.serve.entry:
+        registered = facts.registry(case, results)
+        if registered is not None and owner.id != registered.id:
+            results[registered.id] = registered
+    return list(results.values())

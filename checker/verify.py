@@ -1,0 +1,262 @@
+"""``verify``: does the server compute, for this draft, the function that the trainer optimised?"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from checker.contract.loading import load_contract
+from checker.engines import Engine, Extraction, Inputs, extract_side, load_engines, load_operators
+from checker.errors import InputError
+from checker.graph.terms import Pool
+from checker.judging import compare, judge
+from checker.judging.judge import Case
+from checker.launch import parse_launch
+from checker.report.complete import complete
+from checker.report.model import Capture, ConfigRead, Facts, Report, Side, SideFacts
+from checker.sources import Tree, open_source, resolve_requirement
+from checker.syntax import Workspace
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from checker.configs import ConfigFile
+    from checker.location import Location
+    from checker.report.model import ClauseResult
+    from checker.request import Access, Pin, VerifyRequest
+
+_RECURSION = 12_000
+_DEPLOYMENT = (
+    "deployment: CUDA, top-k 1, CUDA graphs on, environment variables at their defaults, weights not quantised"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Opened:
+    """One side's engine and the trees it is read from, its own first."""
+
+    engine: Engine
+    trees: tuple[Tree, ...]
+
+    @property
+    def tree(self) -> Tree:
+        return self.trees[0]
+
+
+def verify(request: VerifyRequest) -> Report:
+    """The whole answer.
+
+    Raises:
+        InputError: something the user gave cannot be used.
+    """
+    sys.setrecursionlimit(max(sys.getrecursionlimit(), _RECURSION))
+    contract = load_contract()
+    engines = load_engines()
+    stubs = load_operators()
+    trainer = open_side(engines, "trainer", request.train, request.train_with, request.access)
+    server = open_side(engines, "server", request.serve, request.serve_with, request.access)
+    train_config = config_of(request.train_config, trainer.engine, "--train-config")
+    serve_config = config_of(request.serve_config, server.engine, "--serve-config")
+    target = target_config(request)
+    launch = parse_launch(request.launch) if request.launch else {}
+    pool = Pool()
+    train = extract_side(
+        trainer.engine,
+        Workspace(list(trainer.trees)),
+        pool,
+        stubs,
+        Inputs(train_config, target, launch),
+        trainer.tree.label,
+    )
+    own_embedding = any(name in train.trained for name in trainer.engine.from_target)
+    serve = extract_side(
+        server.engine,
+        Workspace(list(server.trees)),
+        pool,
+        stubs,
+        Inputs(
+            serve_config,
+            target,
+            launch,
+            checkpoint=train.checkpoint,
+            renames=tuple((r.old, r.new) for r in request.renames),
+            target_embedding="target.embed_tokens.weight" if own_embedding else "embed_tokens.weight",
+        ),
+        server.tree.label,
+    )
+    whole = train.failure is None and serve.failure is None
+    comparison = compare(train, serve, pool, contract.wires) if whole else None
+    case = Case(contract, train, serve, comparison, serve_config, train_config)
+    results = complete(judge(case), contract)
+    return Report(
+        train=_side(trainer, train),
+        serve=_side(server, serve),
+        clauses=results,
+        assumptions=tuple(_assumptions(request, train, serve)),
+        configuration=_configuration(train),
+        facts=Facts(_facts(train, {}), _facts(serve, serve.weights)),
+        excerpts=_excerpts(results, (*trainer.trees, *server.trees)),
+    )
+
+
+# -- inputs ---------------------------------------------------------------------------------------------
+
+
+def open_side(
+    engines: tuple[Engine, ...], role: str, spec: str, pins: Iterable[Pin], access: Access
+) -> Opened:
+    """Opens a source and finds the engine in it, with the libraries its classes stand on.
+
+    Raises:
+        InputError: no engine of the role is in it.
+    """
+    candidates = [e for e in engines if e.role == role]
+    name = spec.partition("==")[0]
+    named = [e for e in candidates if e.distribution == name or spec == f"installed:{e.distribution}"]
+    problem: InputError | None = None
+    for engine in named or candidates:
+        try:
+            tree = open_source(
+                spec, package=engine.package, offline=access.offline, progress=access.progress
+            )
+        except InputError as error:
+            problem = problem or error
+            continue
+        return Opened(engine, (tree, *_libraries(engine, tree, pins, access)))
+    known = ", ".join(sorted(e.distribution for e in candidates))
+    if problem is not None and (named or len(candidates) == 1):
+        raise problem
+    if problem is not None and not _looks_like_folder(spec):
+        raise InputError(f"{spec} is no {role} that is described", f"give one of: {known}", f"--{_OPTION[role]}")
+    raise problem or InputError(f"no {role} is described", "describe one under contracts/engines", spec)
+
+
+_OPTION = {"trainer": "train", "server": "serve"}
+
+
+def _looks_like_folder(spec: str) -> bool:
+    return "/" in spec or spec.startswith(".")
+
+
+def _libraries(engine: Engine, tree: Tree, pins: Iterable[Pin], access: Access) -> Iterator[Tree]:
+    given = {pin.name: f"{pin.name}=={pin.version}" for pin in pins}
+    for library in engine.libraries:
+        found = resolve_requirement(
+            tree,
+            library,
+            explicit=given.get(library),
+            package=library,
+            offline=access.offline,
+            progress=access.progress,
+        )
+        if found is not None:
+            yield found
+
+
+def config_of(file: ConfigFile | None, engine: Engine, option: str) -> dict[str, Any]:
+    """A configuration file's content, when it is of the engine's kind.
+
+    Raises:
+        InputError: there is none, or it is of another kind.
+    """
+    if file is None:
+        raise InputError("a configuration is needed", f"give {option} or --draft with a config.json")
+    missing = [key for key in engine.config_requires if key not in file.data]
+    if missing:
+        raise InputError(
+            f"this is no configuration that {engine.distribution} reads: it has no {missing[0]!r}",
+            f"give the config.json saved with the draft as {option}",
+            str(file.path),
+        )
+    return dict(file.data)
+
+
+def target_config(request: VerifyRequest) -> dict[str, Any] | None:
+    """The target's configuration, as far as it is given."""
+    target = request.target
+    if target is None:
+        return None
+    if target.config is not None:
+        return dict(target.config.data)
+    found: dict[str, Any] = {"architectures": [target.architecture]}
+    if target.layers is not None:
+        found["num_hidden_layers"] = target.layers
+    return found
+
+
+# -- the report -----------------------------------------------------------------------------------------
+
+
+def _side(opened: Opened, extraction: Extraction) -> Side:
+    return Side(
+        opened.engine.name,
+        opened.tree.label,
+        opened.tree.version,
+        opened.tree.fingerprint,
+        extraction.entry,
+        {tree.name: tree.version or "" for tree in opened.trees[1:]},
+    )
+
+
+def _assumptions(request: VerifyRequest, train: Extraction, serve: Extraction) -> Iterator[str]:
+    yield from request.notes
+    yield _DEPLOYMENT
+    ranks = f"tensor parallelism {request.tensor_parallel}, pipeline parallelism {request.pipeline_parallel}"
+    if request.tensor_parallel == 1 and request.pipeline_parallel == 1:
+        yield ranks
+    else:
+        yield f"{ranks}: ranks together compute what one rank would (aux-reduced is not checked yet)"
+    yield "draft steps advance positions by one (the positions clause is not checked yet)"
+    yield from sorted({*train.assumptions, *serve.assumptions})
+
+
+def _configuration(train: Extraction) -> Mapping[str, Any]:
+    return {key: _plain(value) for key, value in train.switches.items()}
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, (bool, int, float, str)) or value is None:
+        return value
+    if isinstance(value, (list, tuple)):
+        return [_plain(v) for v in value]
+    if isinstance(value, dict):
+        return {str(k): _plain(v) for k, v in value.items()}
+    return str(value)
+
+
+def _facts(extraction: Extraction, weights: Mapping[str, str | None]) -> SideFacts:
+    ids = extraction.aux_layer_ids
+    reads = tuple(
+        ConfigRead(
+            f"{read.place}.{read.key}" if read.place else read.key,
+            None if read.found or read.default is None else repr(read.default),
+            read.location,
+        )
+        for read in extraction.reads
+        if read.location is not None
+    )
+    layer_ids = tuple(ids) if ids is not None and all(isinstance(i, int) for i in ids) else None
+    return SideFacts(Capture(layer_ids=layer_ids), reads, weights)
+
+
+def _excerpts(results: Iterable[ClauseResult], trees: Iterable[Tree]) -> dict[Location, str]:
+    """The source line of every place that a result names."""
+    by_label = {tree.label: tree for tree in trees}
+    lines: dict[tuple[str, str], list[str]] = {}
+    found: dict[Location, str] = {}
+    for result in results:
+        places = [*result.train.locations, *result.serve.locations]
+        if result.error is not None and result.error.location is not None:
+            places.append(result.error.location)
+        for place in places:
+            key = (place.source, place.path)
+            tree = by_label.get(place.source)
+            if tree is None:
+                continue
+            if key not in lines:
+                lines[key] = tree.read(place.path).decode("utf-8", "replace").splitlines()
+            if 0 < place.line <= len(lines[key]):
+                found[place] = lines[key][place.line - 1].strip()
+    return found
