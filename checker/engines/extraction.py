@@ -189,7 +189,7 @@ def _one_path(
             raised.message,
             raised.location,
             raised.keys or _recent_keys(m, raised),
-            tuple(_parameter_names(raised.terms)),
+            (*_parameter_names(raised.terms), *raised.parameters),
         )
     except Stuck as stuck:
         result.failure = Failure(stage_name, None, stuck.reason, stuck.location)

@@ -29,6 +29,10 @@ if TYPE_CHECKING:
     from checker.interpreter.stubs import Stubs
 
 
+_EVERYDAY = frozenset(("AttributeError", "KeyError", "StopIteration", "IndexError"))
+"""Exceptions that checked code raises to itself all the time."""
+
+
 @dataclass(frozen=True, slots=True)
 class Limits:
     """What an interpretation may cost. Exceeding one ends in an honest `Stuck`, never in a hang."""
@@ -164,7 +168,18 @@ class Machine:
         keys = self.frames[-1].guard_keys if self.frames else ()
         raised = Raised(instance, self.location(), keys)
         raised.trail = self.trail() if self.debug else ()
+        raised.parameters = self.parameters_at_hand() if name not in _EVERYDAY else ()
         return raised
+
+    def parameters_at_hand(self) -> tuple[str, ...]:
+        """Paths of the parameters that the innermost frames hold: what a failing load was about."""
+        found: dict[str, None] = {}
+        for frame in self.frames[-3:]:
+            for value in frame.scope.names.values():
+                path = getattr(value, "extra", {}).get("path")
+                if isinstance(path, str):
+                    found[path] = None
+        return tuple(found)
 
     # -- budget ---------------------------------------------------------------------------------
 

@@ -40,6 +40,7 @@ class Raised(Exception):
         self.keys = keys
         self.terms: tuple[Any, ...] = ()
         self.trail: tuple[str, ...] = ()
+        self.parameters: tuple[str, ...] = ()
 
     @property
     def type_name(self) -> str:
