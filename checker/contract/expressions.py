@@ -14,12 +14,12 @@ from typing import TYPE_CHECKING, Final, Protocol, TypeAlias, Union
 
 from checker.errors import InputError
 from checker.graph.dims import Poly
-from checker.graph.terms import Term
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from checker.graph.labels import Wire
+    from checker.graph.terms import Term
 
 MAX_LENGTH: Final = 2000
 

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Generator, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, TypeVar
 
 from checker.graph import matching as m
 from checker.graph.lanes import UNARY
-from checker.graph.likeness import Likeness
 from checker.graph.matching import Change, Found, Kind, Match, Move, Pair
 
 if TYPE_CHECKING:
+    from checker.graph.likeness import Likeness
     from checker.graph.terms import Term
 
 R = TypeVar("R")
@@ -184,28 +185,27 @@ class Aligner:
     # The same operator on both sides
 
     def _same(self, t: Term, s: Term) -> Steps[Match]:
-        changes = self._attributes(t, s)
-        pairs: list[Pair] = []
+        draft = _Draft(self._attributes(t, s), [])
         if t.op in _COMMUTATIVE:
             items, found = yield from self._regrouped(t, s)
-            self._report(t, found, *items, changes, pairs)
+            _report(t, found, items, draft)
         elif t.op == "concat":
-            yield from self._parts(t, s, changes, pairs)
+            yield from self._parts(t, s, draft)
         elif t.op == "attention":
-            yield from self._attention(t, s, changes, pairs)
+            yield from self._attention(t, s, draft)
         else:
-            pairs.extend(zip(t.args, s.args, strict=False))
+            draft.pairs.extend(zip(t.args, s.args, strict=False))
             aspect = "bias" if t.op == "linear" else "operand"
             for kind, loners in (
                 (Kind.MISSING, t.args[len(s.args) :]),
                 (Kind.EXTRA, s.args[len(t.args) :]),
             ):
-                changes.extend((self._loner(kind, aspect, t, term), m.BIAS) for term in loners)
-        for pair in pairs:
+                draft.changes.extend((_loner(kind, aspect, t, term), m.BIAS) for term in loners)
+        for pair in draft.pairs:
             yield from self._visit(pair)
-        if not changes and all(a is c for a, c in pairs):
-            changes = self._silent(t, s)
-        return self._match(Move.SAME, changes, pairs)
+        if not draft.changes and all(a is c for a, c in draft.pairs):
+            draft.changes.extend(self._silent(t, s))
+        return self._match(Move.SAME, draft.changes, draft.pairs)
 
     def _swapped(self, t: Term, s: Term) -> Steps[Match]:
         """Another operator of the same kind in the same place."""
@@ -233,14 +233,13 @@ class Aligner:
             options.extend((part, theirs) for part in self._with_partial(t, len(theirs)))
             options.extend((ours, part) for part in self._with_partial(s, len(ours)))
             options.extend(self._both_partial(t, s))
-        best: tuple[int, tuple[Items, Items], Found] | None = None
+        priced: list[tuple[int, tuple[Items, Items], Found]] = []
         for items in options:
             found = yield from self._operands(*items)
             cost = yield from self._price(*items, found)
-            if best is None or cost < best[0]:
-                best = (cost, items, found)
-        assert best is not None
-        return best[1], best[2]
+            priced.append((cost, items, found))
+        _, items, found = min(priced, key=lambda option: option[0])
+        return items, found
 
     def _with_partial(self, term: Term, count: int) -> list[Items]:
         """The operands, with a partial result that the graph has elsewhere standing for its own."""
@@ -265,9 +264,7 @@ class Aligner:
                 mask |= match.mask
         return m.loners(rows, columns) + self.ledger.cost(mask)
 
-    def _parts(
-        self, t: Term, s: Term, changes: list[tuple[Change, int]], pairs: list[Pair]
-    ) -> Steps[None]:
+    def _parts(self, t: Term, s: Term, draft: _Draft) -> Steps[None]:
         """Parts in order, unless the same parts in another order explain more."""
         ours, theirs = [(arg,) for arg in t.args], [(arg,) for arg in s.args]
         alike = [self._likeness.kin(a, c) or a is c for a, c in zip(t.args, s.args, strict=False)]
@@ -281,18 +278,16 @@ class Aligner:
                 found = m.in_order(costs, m.MISSING)
             free = m.assign(masks, self.ledger)
             prices = [m.price(f, masks, self.ledger) for f in (free, found)]
-            if all(i is not None and j is not None for i, j in free):
-                if prices[0] + m.REORDERED < prices[1]:
-                    order = m.shown(tuple(j for _, j in free))
-                    changes.append((Change(Kind.REORDERED, "order", t, s, order), m.REORDERED))
-                    found = free
-        self._report(t, found, ours, theirs, changes, pairs)
+            paired = all(i is not None and j is not None for i, j in free)
+            if paired and prices[0] + m.REORDERED < prices[1]:
+                order = m.shown(tuple(j for _, j in free))
+                draft.changes.append((Change(Kind.REORDERED, "order", t, s, order), m.REORDERED))
+                found = free
+        _report(t, found, (ours, theirs), draft)
 
-    def _attention(
-        self, t: Term, s: Term, changes: list[tuple[Change, int]], pairs: list[Pair]
-    ) -> Steps[None]:
+    def _attention(self, t: Term, s: Term, draft: _Draft) -> Steps[None]:
         """The query, and each step's keys and values with the band in which they are seen."""
-        pairs.append((t.args[0], s.args[0]))
+        draft.pairs.append((t.args[0], s.args[0]))
         ours, theirs = _groups(t), _groups(s)
         found = yield from self._operands(ours, theirs)
         bands = t.attr("visible"), s.attr("visible")
@@ -303,32 +298,8 @@ class Aligner:
             if mine != other:
                 detail = f"{m.shown(mine)} -> {m.shown(other)}"
                 change = Change(Kind.ATTRIBUTE, "visible", t, s, detail, group=ours[i][0])
-                changes.append((change, m.ATTRIBUTE))
-        self._report(t, found, ours, theirs, changes, pairs)
-
-    def _report(
-        self,
-        t: Term,
-        found: Found,
-        ours: Items,
-        theirs: Items,
-        changes: list[tuple[Change, int]],
-        pairs: list[Pair],
-    ) -> None:
-        alone: list[Change] = []
-        for i, j in found:
-            if i is not None and j is not None:
-                pairs.extend(zip(ours[i], theirs[j], strict=True))
-            elif i is not None:
-                alone.append(self._loner(Kind.MISSING, "operand", t, ours[i][0]))
-            elif j is not None:
-                alone.append(self._loner(Kind.EXTRA, "operand", t, theirs[j][0]))
-        for i, change in enumerate(alone):
-            changes.append((change, m.ANOTHER if i else m.MISSING))
-
-    def _loner(self, kind: Kind, aspect: str, parent: Term, term: Term) -> Change:
-        train, serve = (term, None) if kind is Kind.MISSING else (None, term)
-        return Change(kind, aspect, train, serve, term.op, parent)
+                draft.changes.append((change, m.ATTRIBUTE))
+        _report(t, found, (ours, theirs), draft)
 
     def _operands(self, ours: Items, theirs: Items) -> Steps[Found]:
         """Which operand of a commutative operator is which: identical, most alike, cheapest."""
@@ -398,6 +369,33 @@ class Aligner:
             mask |= self._known(pair).mask
         unique = tuple(dict.fromkeys(pairs))
         return Match(move, tuple(c for c, _ in changes), unique, mask, self.ledger.cost(mask))
+
+
+@dataclass(slots=True)
+class _Draft:
+    """What a comparison of two terms of one operator has found so far."""
+
+    changes: list[tuple[Change, int]]
+    pairs: list[Pair]
+
+
+def _report(t: Term, found: Found, items: tuple[Items, Items], draft: _Draft) -> None:
+    """Adds operands with a partner as pairs, and those without as changes."""
+    ours, theirs = items
+    alone: list[Change] = []
+    for i, j in found:
+        if i is not None and j is not None:
+            draft.pairs.extend(zip(ours[i], theirs[j], strict=True))
+        elif i is not None:
+            alone.append(_loner(Kind.MISSING, "operand", t, ours[i][0]))
+        elif j is not None:
+            alone.append(_loner(Kind.EXTRA, "operand", t, theirs[j][0]))
+    draft.changes.extend((c, m.ANOTHER if i else m.MISSING) for i, c in enumerate(alone))
+
+
+def _loner(kind: Kind, aspect: str, parent: Term, term: Term) -> Change:
+    train, serve = (term, None) if kind is Kind.MISSING else (None, term)
+    return Change(kind, aspect, train, serve, term.op, parent)
 
 
 def _groups(term: Term) -> list[Item]:

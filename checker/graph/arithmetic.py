@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import operator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final, Union
+from typing import TYPE_CHECKING, Final, TypeAlias
 
 from checker.graph.dims import Poly, at_most, equal, less
 from checker.graph.rules import Number, Rules, value_of
@@ -13,18 +13,8 @@ from checker.graph.terms import Term, canonical
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-Exponent = Union[int, float]
+Exponent: TypeAlias = int | float
 _LARGEST_FOLD: Final = 1e300
-
-
-def _ordered(decide: Callable[[Number, Number], bool | None]) -> Callable[..., Number | None]:
-    def compare(a: Number, b: Number) -> Number | None:
-        if isinstance(a, Poly) or isinstance(b, Poly):
-            if isinstance(a, float) or isinstance(b, float):
-                return None
-        return decide(a, b)
-
-    return compare
 
 
 def _less(a: Number, b: Number) -> bool | None:
@@ -102,8 +92,7 @@ def raised(base: Number, exponent: Exponent) -> Number | None:
 
 def _number(value: float) -> Number:
     rounded = canonical(value)
-    assert isinstance(rounded, (int, float))
-    return rounded
+    return rounded if isinstance(rounded, (int, float)) else value
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,8 +110,10 @@ def split_power(term: Term) -> tuple[Term, Exponent]:
 
 
 def fold_product(args: Iterable[Term]) -> Factors:
-    """A flat product. Whole powers of one sign of the same base are added up, no others:
-    `x * x**-1` is not 1 at zero, and `x**0.5 * x**0.5` is not x below it.
+    """A flat product.
+
+    Whole powers of one sign of the same base are added up, no others: `x * x**-1` is not 1 at
+    zero, and `x**0.5 * x**0.5` is not x below it.
     """
     constant: Number = 1
     kept: list[tuple[Term, Exponent]] = []

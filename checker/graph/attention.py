@@ -23,8 +23,8 @@ def _attention(b: Rules, args: tuple[Term, ...], attrs: Attrs) -> Term:
     need(len(args) >= 3 and len(args) % 2 == 1, f"attention takes q and pairs, not {len(args)}")
     count = len(args) // 2
     visible = attrs.get("visible", (EVERYTHING,) * count)
-    need(isinstance(visible, tuple) and len(visible) == count, f"visible is {visible}")
-    assert isinstance(visible, tuple)
+    if not isinstance(visible, tuple) or len(visible) != count:
+        raise ShapeError(f"visible is {visible}")
     query = args[0]
     need(query.rank in (2, 3), f"attention with queries of {query.shape}")
     groups = [
@@ -50,8 +50,8 @@ def _order(group: Group) -> tuple[int, str, str, str]:
 
 
 def _never(band: Attr) -> bool:
-    need(isinstance(band, tuple) and len(band) == 2, f"a band is {band}")
-    assert isinstance(band, tuple)
+    if not isinstance(band, tuple) or len(band) != 2:
+        raise ShapeError(f"a band is {band}")
     low, high = band
     return isinstance(low, int) and isinstance(high, int) and low > high
 
@@ -68,12 +68,12 @@ def _scale(given: Attr, query: Term) -> Number:
 def _group(b: Rules, query: Term, key: Term, value: Term, band: Attr) -> Group:
     """One step's keys and values, without a repetition of heads that sharing implies."""
     heads = query.shape[-2] if query.rank == 3 else 1
-    if key.op == value.op == "repeat" and key.attrs == value.attrs and key.attr("axis") == -2:
-        if key.rank == 3 and key.shape[-2] == heads:
-            key, value = key.args[0], value.args[0]
-    if key.op == value.op == "expand" and query.rank == 3:
-        if key.attr("axes") == value.attr("axes") == (0, None, 1):
-            key, value = key.args[0], value.args[0]
+    repeated = key.op == value.op == "repeat" and key.attrs == value.attrs
+    if repeated and key.attr("axis") == -2 and key.rank == 3 and key.shape[-2] == heads:
+        key, value = key.args[0], value.args[0]
+    shared = key.op == value.op == "expand" and query.rank == 3
+    if shared and key.attr("axes") == value.attr("axes") == (0, None, 1):
+        key, value = key.args[0], value.args[0]
     key, value = _one_head(b, key), _one_head(b, value)
     fits = key.rank == value.rank and key.shape[:-1] == value.shape[:-1] and key.rank in (2, 3)
     need(fits, f"attention with keys of {key.shape} and values of {value.shape}")
@@ -121,7 +121,7 @@ def _unshifted(b: Rules, query: Term, groups: list[Group]) -> tuple[Term, list[G
         return query, groups
     back = b.const(-least)
     moved = [b.rebuild(t, (t.args[0], b.op("add", t.args[1], back))) for t in rotated]
-    return moved[0], [(k, v, band) for k, (_, v, band) in zip(moved[1:], groups)]
+    return moved[0], [(k, v, band) for k, (_, v, band) in zip(moved[1:], groups, strict=True)]
 
 
 RULES: Final[dict[str, Rule]] = {"attention": _attention}

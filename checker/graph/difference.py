@@ -79,9 +79,8 @@ def difference(
     stand_ins: dict[Pair, None] = {}
     for change, pairs in trace.changes.items():
         if change.aspect == "unloaded":
-            assert change.train is not None
-            assert change.serve is not None
-            stand_ins[change.train, change.serve] = None
+            if change.train is not None and change.serve is not None:
+                stand_ins[change.train, change.serve] = None
         else:
             edits[_edit(change, owners.of(change, pairs))] = None
     hidden, uncompared = _unseen(trace, labels, train)
@@ -116,12 +115,12 @@ def _edit(change: Change, wire: Wire | None) -> Edit:
 
 
 def _one_per_layer(edits: tuple[Edit, ...], trace: Trace, owners: Owners) -> list[Edit]:
-    """Operands of one sum that are missing together, and are all that a layer gave to it, are one."""
+    """Operands missing from one sum that are all that a layer gave to it are one edit."""
     groups: dict[tuple[Term, int, int], list[Term]] = {}
     for change in trace.changes:
-        if change.kind is Kind.MISSING and change.aspect == "operand":
-            assert change.parent is not None
-            assert change.train is not None
+        if change.kind is not Kind.MISSING or change.aspect != "operand":
+            continue
+        if change.parent is not None and change.train is not None:
             wire = owners.inside(change.parent, change.train)
             if wire is not None and wire.layer > 0:
                 key = (change.parent, wire.step, wire.layer)

@@ -8,7 +8,7 @@ what is true for some only is `None`.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Union
+from typing import TYPE_CHECKING, TypeAlias
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -67,7 +67,7 @@ class Poly:
         return text
 
 
-Dim = Union[int, Poly]
+Dim: TypeAlias = int | Poly
 
 
 def symbol(name: str) -> Poly:

@@ -15,7 +15,18 @@ from checker.graph.arithmetic import (
 )
 from checker.graph.dims import Poly, equal
 from checker.graph.lanes import BINARY, UNARY
-from checker.graph.rules import Attrs, Number, Rule, Rules, arity, filled, need, value_of
+from checker.graph.rules import (
+    Attrs,
+    Number,
+    Rule,
+    Rules,
+    arity,
+    axis_attr,
+    dims_attr,
+    filled,
+    need,
+    value_of,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -46,7 +57,7 @@ def common_shape(op: str, args: Sequence[Term]) -> Shape:
             shape = arg.shape
             continue
         fits = len(shape) == arg.rank and all(
-            equal(a, c) is not False for a, c in zip(shape, arg.shape)
+            equal(a, c) is not False for a, c in zip(shape, arg.shape, strict=True)
         )
         need(fits, f"{op} of {shape} and {arg.shape}")
     return shape
@@ -74,8 +85,7 @@ def by_parts(
     joined = next((arg for arg in args if arg.op == "concat"), None)
     if joined is None or b.deep:
         return None
-    axis = joined.attr("axis")
-    assert isinstance(axis, int)
+    axis = axis_attr(joined)
     parts: list[Term] = []
     at = joined.shape[axis] * 0
     for part in joined.args:
@@ -89,7 +99,7 @@ def by_parts(
     return b.op("concat", *parts, axis=axis)
 
 
-def _add(b: Rules, args: tuple[Term, ...], attrs: Attrs) -> Term:
+def _add(b: Rules, args: tuple[Term, ...], _attrs: Attrs) -> Term:
     need(bool(args), "add takes at least one operand")
     shape = common_shape("add", args)
     biased = recognise.bias(b, args)
@@ -105,7 +115,7 @@ def _add(b: Rules, args: tuple[Term, ...], attrs: Attrs) -> Term:
     return widened(b, _sorted(b, "add", operands), shape)
 
 
-def _mul(b: Rules, args: tuple[Term, ...], attrs: Attrs) -> Term:
+def _mul(b: Rules, args: tuple[Term, ...], _attrs: Attrs) -> Term:
     need(bool(args), "mul takes at least one operand")
     shape = common_shape("mul", args)
     product = fold_product(thin(b, args))
@@ -141,17 +151,17 @@ def _key(term: Term) -> str:
     return term.key
 
 
-def _sub(b: Rules, args: tuple[Term, ...], attrs: Attrs) -> Term:
+def _sub(b: Rules, args: tuple[Term, ...], _attrs: Attrs) -> Term:
     arity("sub", args, 2)
     return b.op("add", args[0], b.op("neg", args[1]))
 
 
-def _div(b: Rules, args: tuple[Term, ...], attrs: Attrs) -> Term:
+def _div(b: Rules, args: tuple[Term, ...], _attrs: Attrs) -> Term:
     arity("div", args, 2)
     return b.op("mul", args[0], b.op("pow", args[1], exponent=-1))
 
 
-def _neg(b: Rules, args: tuple[Term, ...], attrs: Attrs) -> Term:
+def _neg(b: Rules, args: tuple[Term, ...], _attrs: Attrs) -> Term:
     arity("neg", args, 1)
     return b.op("mul", b.const(-1), args[0])
 
@@ -167,7 +177,7 @@ def _pow(b: Rules, args: tuple[Term, ...], attrs: Attrs) -> Term:
 
 
 def _fixed_power(exponent: float) -> Rule:
-    def rule(b: Rules, args: tuple[Term, ...], attrs: Attrs) -> Term:
+    def rule(b: Rules, args: tuple[Term, ...], _attrs: Attrs) -> Term:
         return b.op("pow", *args, exponent=exponent)
 
     return rule
@@ -220,7 +230,7 @@ def _gelu(b: Rules, args: tuple[Term, ...], attrs: Attrs) -> Term:
     return _simple("gelu")(b, args, {"approximate": approximate})
 
 
-def _choose(b: Rules, args: tuple[Term, ...], attrs: Attrs) -> Term:
+def _choose(b: Rules, args: tuple[Term, ...], _attrs: Attrs) -> Term:
     arity("choose", args, 3)
     guard, yes, no = args
     if yes is no:
@@ -233,11 +243,12 @@ def _choose(b: Rules, args: tuple[Term, ...], attrs: Attrs) -> Term:
 
 def _opaque(b: Rules, args: tuple[Term, ...], attrs: Attrs) -> Term:
     """An operator that is only known by name: equal names over equal operands are equal."""
-    shape = attrs.get("shape")
-    need(isinstance(shape, tuple), "an opaque operator needs its shape")
-    assert isinstance(shape, tuple)
-    dims = tuple(dim for dim in shape if isinstance(dim, (int, Poly)))
-    return b.make("opaque", args, dims, **{k: v for k, v in attrs.items() if k != "shape"})
+    return b.make(
+        "opaque",
+        args,
+        dims_attr(attrs, "shape"),
+        **{k: v for k, v in attrs.items() if k != "shape"},
+    )
 
 
 RULES: Final[dict[str, Rule]] = {

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from checker.graph.dims import Dim, dim_mul, same
 from checker.graph.lanes import lanes, rebuild_along
-from checker.graph.rules import Rules, with_axis
+from checker.graph.rules import Rules, axes_attr, axis_attr, with_axis
 
 if TYPE_CHECKING:
     from checker.graph.terms import Shape, Term
@@ -29,7 +29,7 @@ def join(b: Rules, left: Term, right: Term, axis: int) -> Term | None:
         return _join_blocks(b, left, right, axis)
     if left.op == "expand" and _source(left, axis) is None:
         if left.args == right.args and left.attr("axes") == right.attr("axes"):
-            return rebuild_along(b, left, left.args, axis, shape)
+            return rebuild_along(b, left, left.args, shape)
         return None
     return _join_lanes(b, left, right, axis, shape)
 
@@ -48,8 +48,7 @@ def _join_slices(b: Rules, left: Term, right: Term, axis: int) -> Term | None:
 
 def _join_blocks(b: Rules, left: Term, right: Term, axis: int) -> Term | None:
     """Ranges of whole blocks along the outermost of split axes."""
-    at = left.attr("axis")
-    assert isinstance(at, int)
+    at = axis_attr(left)
     outer = at - (left.rank - left.args[0].rank)
     if (
         at != right.attr("axis")
@@ -86,9 +85,9 @@ def _join_lanes(b: Rules, left: Term, right: Term, axis: int, shape: Shape) -> T
     if along is None or other is None or all(lane is None for lane in along):
         return None
     joined: list[Term] = []
-    free = list(zip(right.args, other))
+    free = list(zip(right.args, other, strict=True))
     commutes = left.op in ("add", "mul")
-    for arg, lane in zip(left.args, along):
+    for arg, lane in zip(left.args, along, strict=True):
         for i, (candidate, candidate_lane) in enumerate(free if commutes else free[:1]):
             if lane != candidate_lane:
                 continue
@@ -102,7 +101,7 @@ def _join_lanes(b: Rules, left: Term, right: Term, axis: int, shape: Shape) -> T
                 break
         else:
             return None
-    return rebuild_along(b, left, tuple(joined), axis, shape)
+    return rebuild_along(b, left, tuple(joined), shape)
 
 
 def _same_attrs(left: Term, right: Term) -> bool:
@@ -112,7 +111,5 @@ def _same_attrs(left: Term, right: Term) -> bool:
     ] == [type(value) for name, value in right.attrs if name not in _CUT_ATTRS]
 
 
-def _source(term: Term, axis: int) -> object:
-    axes = term.attr("axes")
-    assert isinstance(axes, tuple)
-    return axes[axis]
+def _source(term: Term, axis: int) -> int | None:
+    return axes_attr(dict(term.attrs), term.args[0].rank)[axis]

@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from checker.graph.rules import axes_attr, axis_attr
+
 if TYPE_CHECKING:
     from checker.graph.rules import Rules
     from checker.graph.terms import Shape, Term
@@ -89,8 +91,8 @@ def lanes(term: Term, axis: int) -> Lanes | None:
     return None
 
 
-def rebuild_along(b: Rules, term: Term, args: tuple[Term, ...], axis: int, shape: Shape) -> Term:
-    """The operator over operands cut or joined along `axis`; `shape` is the new result's."""
+def rebuild_along(b: Rules, term: Term, args: tuple[Term, ...], shape: Shape) -> Term:
+    """The operator over operands cut or joined along an axis; `shape` is the new result's."""
     if term.op == "expand":
         return b.op("expand", *args, axes=term.attr("axes"), shape=shape)
     return b.rebuild(term, args)
@@ -101,22 +103,18 @@ def _first(term: Term, axis: int) -> Lanes:
 
 
 def _before_drop(term: Term, axis: int) -> int:
-    dropped = term.attr("axis")
-    assert isinstance(dropped, int)
+    dropped = axis_attr(term)
     return axis if axis > dropped else axis - 1
 
 
 def _source_axis(term: Term, axis: int) -> int | None:
-    axes = term.attr("axes")
-    assert isinstance(axes, tuple)
-    source = axes[axis]
-    return None if source is None else int(str(source)) - term.args[0].rank
+    source = axes_attr(dict(term.attrs), term.args[0].rank)[axis]
+    return None if source is None else source - term.args[0].rank
 
 
 def _reshaped_axis(term: Term, axis: int) -> int | None:
     """The operand's axis that a result axis of `unflatten` or `flatten` simply is, if it is one."""
-    at = term.attr("axis")
-    assert isinstance(at, int)
+    at = axis_attr(term)
     if axis > at:
         return axis
     extra = term.rank - term.args[0].rank

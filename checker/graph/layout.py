@@ -61,13 +61,14 @@ def _slice(b: Rules, args: tuple[Term, ...], attrs: Attrs) -> Term:
     if same(start, 0) and same(stop, size):
         return x
     shape = with_axis(x.shape, axis, stop - start)
-    inside = None if b.deep else _slice_inside(b, x, axis, start, stop, shape)
+    inside = None if b.deep else _slice_inside(b, x, axis, start, stop)
     if inside is not None:
         return inside
     return b.make("slice", (x,), shape, axis=axis, start=start, stop=stop)
 
 
-def _slice_inside(b: Rules, x: Term, axis: int, start: Dim, stop: Dim, shape: Shape) -> Term | None:
+def _slice_inside(b: Rules, x: Term, axis: int, start: Dim, stop: Dim) -> Term | None:
+    shape = with_axis(x.shape, axis, stop - start)
     if x.op == "full":
         return b.make("full", (), shape, value=x.attr("value"))
     if x.op == "empty":
@@ -87,9 +88,9 @@ def _slice_inside(b: Rules, x: Term, axis: int, start: Dim, stop: Dim, shape: Sh
         return None
     cut = tuple(
         arg if lane is None else b.op("slice", arg, axis=lane, start=start, stop=stop)
-        for arg, lane in zip(x.args, along)
+        for arg, lane in zip(x.args, along, strict=True)
     )
-    return rebuild_along(b, x, cut, axis, shape)
+    return rebuild_along(b, x, cut, shape)
 
 
 def _slice_of_slice(b: Rules, x: Term, axis: int, start: Dim, stop: Dim) -> Term | None:
@@ -188,7 +189,7 @@ def _select_inside(b: Rules, x: Term, axis: int, index: Dim, shape: Shape) -> Te
         return None
     cut = tuple(
         arg if lane is None else b.op("select", arg, axis=lane, index=index)
-        for arg, lane in zip(x.args, along)
+        for arg, lane in zip(x.args, along, strict=True)
     )
     if "axis" in attrs and axis > int_attr(attrs, "axis"):
         attrs["axis"] = int_attr(attrs, "axis") + 1
@@ -272,7 +273,7 @@ def _slice_update(b: Rules, args: tuple[Term, ...], attrs: Attrs) -> Term:
     if not value.shape:
         value = b.op("expand", value, axes=(None,) * base.rank, shape=expected)
     need(value.rank == base.rank, f"a value of {value.shape} for a range of {expected}")
-    for have, want in zip(value.shape, expected):
+    for have, want in zip(value.shape, expected, strict=True):
         need(equal(have, want) is not False, f"a value of {value.shape} for a range of {expected}")
     head = b.op("slice", base, axis=axis, start=0, stop=start)
     tail = b.op("slice", base, axis=axis, start=stop, stop=size)

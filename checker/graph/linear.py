@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from checker.graph.dims import equal
-from checker.graph.rules import Attrs, Rule, Rules, arity, filled, need
+from checker.graph.rules import Attrs, Rule, Rules, arity, axis_attr, filled, need
 
 if TYPE_CHECKING:
     from checker.graph.terms import Term
 
 
-def _linear(b: Rules, args: tuple[Term, ...], attrs: Attrs) -> Term:
+def _linear(b: Rules, args: tuple[Term, ...], _attrs: Attrs) -> Term:
     """`x @ w.T + bias` over the last axis; the weight is (out, in)."""
     arity("linear", args, 2, 3)
     x, w = args[:2]
@@ -40,26 +40,25 @@ def _linear(b: Rules, args: tuple[Term, ...], attrs: Attrs) -> Term:
     return b.make("linear", args, (*x.shape[:-1], out))
 
 
-def _matmul(b: Rules, args: tuple[Term, ...], attrs: Attrs) -> Term:
+def _matmul(b: Rules, args: tuple[Term, ...], _attrs: Attrs) -> Term:
     arity("matmul", args, 2)
     x, y = args
     if y.rank == 2 and x.rank >= 1:
         return b.op("linear", x, b.op("transpose", y))
     need(x.rank == y.rank and x.rank >= 2, f"matmul of {x.shape} and {y.shape}")
-    fits = all(equal(p, q) is not False for p, q in zip(x.shape[:-2], y.shape[:-2]))
+    fits = all(equal(p, q) is not False for p, q in zip(x.shape[:-2], y.shape[:-2], strict=True))
     need(
         fits and equal(x.shape[-1], y.shape[-2]) is not False, f"matmul of {x.shape} and {y.shape}"
     )
     return b.make("matmul", args, (*x.shape[:-1], y.shape[-1]))
 
 
-def _embedding(b: Rules, args: tuple[Term, ...], attrs: Attrs) -> Term:
+def _embedding(b: Rules, args: tuple[Term, ...], _attrs: Attrs) -> Term:
     arity("embedding", args, 2)
     ids, table = args
     need(table.rank == 2, f"embedding with a table of {table.shape}")
     if ids.op == "concat" and not b.deep:
-        axis = ids.attr("axis")
-        assert isinstance(axis, int)
+        axis = axis_attr(ids)
         return b.op("concat", *(b.op("embedding", i, table) for i in ids.args), axis=axis - 1)
     return b.make("embedding", args, (*ids.shape, table.shape[1]))
 

@@ -110,10 +110,12 @@ class Owners:
                 return self._same_weight(change.serve, uses) or self._by_use(uses)
             case Kind.REPLACED | Kind.UNKNOWN if change.aspect != "operator":
                 return self._by_use(uses)
-            case Kind.MISSING:
-                assert train is not None
-                return self._by_use(uses) if self._trace.kept(train) else self._standing(train)
-        assert train is not None
+            case Kind.MISSING if train is not None and self._trace.kept(train):
+                return self._by_use(uses)
+        if train is None:
+            return self._by_use(uses)
+        if change.kind is Kind.MISSING:
+            return self._standing(train)
         if train.op == "input":
             return self._standing(train)
         if not train.args and train.op != "inv_freq":

@@ -31,7 +31,7 @@ def _expand(b: Rules, args: tuple[Term, ...], attrs: Attrs) -> Term:
     need(len(axes) == len(shape), f"expand to {shape} with axes {axes}")
     used = [axis for axis in axes if axis is not None]
     need(sorted(used) == list(range(x.rank)), f"expand of {x.rank} axes with axes {axes}")
-    for axis, size in zip(axes, shape):
+    for axis, size in zip(axes, shape, strict=True):
         fits = axis is None or equal(x.shape[axis], size) is not False
         need(fits, f"expand of {x.shape} to {shape}")
     if axes == tuple(range(x.rank)):
@@ -45,7 +45,7 @@ def _expand(b: Rules, args: tuple[Term, ...], attrs: Attrs) -> Term:
 def _expand_inside(b: Rules, x: Term, axes: Axes, shape: Shape) -> Term | None:
     if x.op in ("const", "full"):
         return b.make("full", (), shape, value=x.attr("value"))
-    if x.op == "expand" or x.op == "permute":
+    if x.op in ("expand", "permute"):
         inner = axes_attr(dict(x.attrs), x.args[0].rank)
         composed = tuple(None if axis is None else inner[axis] for axis in axes)
         return b.op("expand", x.args[0], axes=composed, shape=shape)
@@ -90,7 +90,7 @@ def _permute(b: Rules, args: tuple[Term, ...], attrs: Attrs) -> Term:
     return b.make("permute", (x,), shape, axes=axes)
 
 
-def _transpose(b: Rules, args: tuple[Term, ...], attrs: Attrs) -> Term:
+def _transpose(b: Rules, args: tuple[Term, ...], _attrs: Attrs) -> Term:
     arity("transpose", args, 1)
     need(args[0].rank == 2, f"transpose of {args[0].shape}")
     return b.op("permute", args[0], axes=(1, 0))

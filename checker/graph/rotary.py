@@ -12,12 +12,14 @@ from checker.graph.rules import (
     Rule,
     Rules,
     arity,
+    axis_attr,
     dim_attr,
     int_attr,
     need,
     number_attr,
     value_of,
 )
+from checker.graph.terms import ShapeError
 
 if TYPE_CHECKING:
     from checker.graph.terms import Term
@@ -56,8 +58,7 @@ def _rope(b: Rules, args: tuple[Term, ...], attrs: Attrs) -> Term:
 
 
 def _by_parts(b: Rules, x: Term, positions: Term, attrs: Attrs) -> Term:
-    axis = x.attr("axis")
-    assert isinstance(axis, int)
+    axis = axis_attr(x)
     parts: list[Term] = []
     at = x.shape[axis] * 0
     for part in x.args:
@@ -90,8 +91,8 @@ def _arange(b: Rules, args: tuple[Term, ...], attrs: Attrs) -> Term:
         count = b.make("iota", (), (size,))
     else:
         length = exact_div(span, step)
-        need(length is not None, f"arange over {span} by {step}")
-        assert length is not None
+        if length is None:
+            raise ShapeError(f"arange over {span} by {step}")
         count = b.make("iota", (), (length,))
     return b.op("add", b.const(start), b.op("mul", b.const(step), count))
 

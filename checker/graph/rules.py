@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Protocol, Union
+from typing import Protocol, TypeAlias
 
 from checker.graph.dims import Dim, Poly, sign
 from checker.graph.terms import Attr, Shape, ShapeError, Term, encode
 
-Number = Union[int, float, bool, Poly]
-Attrs = Mapping[str, Attr]
+Number: TypeAlias = int | float | bool | Poly
+Attrs: TypeAlias = Mapping[str, Attr]
 Axes = tuple["int | None", ...]
 
 
@@ -56,42 +56,40 @@ def arity(op: str, args: tuple[Term, ...], *counts: int) -> None:
 def int_attr(attrs: Attrs, name: str, default: int | None = None) -> int:
     """An attribute that must be an integer."""
     value = attrs.get(name, default)
-    need(
-        isinstance(value, int) and not isinstance(value, bool), f"{name} is {value}, not an integer"
-    )
-    assert isinstance(value, int)
+    if not isinstance(value, int) or isinstance(value, bool):
+        raise ShapeError(f"{name} is {value}, not an integer")
     return value
 
 
 def dim_attr(attrs: Attrs, name: str) -> Dim:
     """An attribute that must be a dimension."""
     value = attrs.get(name)
-    need(is_dim(value), f"{name} is {value}, not a dimension")
-    assert isinstance(value, (int, Poly))
+    if not isinstance(value, (int, Poly)) or isinstance(value, bool):
+        raise ShapeError(f"{name} is {value}, not a dimension")
     return value
 
 
 def number_attr(attrs: Attrs, name: str, default: float | None = None) -> float:
     """An attribute that must be a number."""
     value = attrs.get(name, default)
-    need(isinstance(value, (int, float)), f"{name} is {value}, not a number")
-    assert isinstance(value, (int, float))
+    if not isinstance(value, (int, float)):
+        raise ShapeError(f"{name} is {value}, not a number")
     return value
 
 
 def dims_attr(attrs: Attrs, name: str) -> Shape:
     """An attribute that must be a tuple of dimensions."""
     value = attrs.get(name)
-    need(isinstance(value, tuple) and all(is_dim(v) for v in value), f"{name} is {value}")
-    assert isinstance(value, tuple)
+    if not isinstance(value, tuple) or not all(is_dim(v) for v in value):
+        raise ShapeError(f"{name} is {value}, not dimensions")
     return tuple(v for v in value if isinstance(v, (int, Poly)))
 
 
 def axes_attr(attrs: Attrs, rank: int) -> Axes:
     """For each result axis of a permutation or broadcast, the operand's axis (None: new)."""
     value = attrs.get("axes")
-    need(isinstance(value, tuple), f"axes is {value}")
-    assert isinstance(value, tuple)
+    if not isinstance(value, tuple):
+        raise ShapeError(f"axes is {value}")
     result: list[int | None] = []
     for axis in value:
         if axis is None:
@@ -113,6 +111,11 @@ def axis_of(term: Term, axis: int) -> int:
     negative = axis - term.rank if axis >= 0 else axis
     need(-term.rank <= negative < 0, f"axis {axis} of a tensor of {term.rank} axes")
     return negative
+
+
+def axis_attr(term: Term) -> int:
+    """The axis that a term's operator works on, as a negative number."""
+    return int_attr(dict(term.attrs), "axis")
 
 
 def with_axis(shape: Shape, axis: int, size: Dim) -> Shape:

@@ -29,7 +29,7 @@ class ShapeError(Exception):
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Term:
-    """One operator applied to terms. Equality is identity; `key` sorts and is stable across runs."""
+    """One operator applied to terms. Equality is identity; `key` is stable across runs."""
 
     op: str
     args: tuple[Term, ...]
