@@ -173,6 +173,7 @@ def _one_path(
     if engine.eager:
         m.eager_packages.add(engine.package)
     result = Extraction(engine, origins=m.builder.origins, reads=m.reads)
+    result.checkpoint = dict(inputs.checkpoint)  # under the trained names, whatever they were renamed to
     module = _script_module(m, engine, inputs)
     stage_name = ""
     try:
