@@ -28,6 +28,7 @@ def tensors(
 ) -> dict[str, Tensor]:
     """The saved tensors as the server's loader sees them: names after renaming, terms under the trained names."""
     made: dict[str, Tensor] = {}
+    m.builder.here = None
     for name, (shape, kind) in checkpoint.items():
         term = m.builder.param(name, shape)
         made[renamed(name, renames)] = from_term(term, None, kind)
@@ -62,6 +63,7 @@ def _name_parameters(m: Machine, model: Value, loaded: Value = True) -> Value:
     """Gives every parameter and buffer its path as name; stacked ones one name per part while nothing is loaded."""
     if isinstance(model, Unknown):
         raise m.stuck(f"the model could not be built: {model.reason}")
+    m.builder.here = None  # a parameter's line says nothing: the line that uses it does
     for path, tensor in named(m, model, "parameters") + named(m, model, "buffers"):
         shape = tensor.term(m).shape
         parts = tensor.extra.get("parts")

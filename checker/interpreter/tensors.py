@@ -173,6 +173,7 @@ def from_term(term: Term, shape: tuple[Dim, ...] | None = None, kind: str = "flo
 
 def fresh_input(m: Machine, name: str, shape: tuple[Dim, ...], kind: str = "float") -> Tensor:
     logical, axes = layout_of(shape)
+    m.mark()
     return Tensor(Root(m.builder.input(name, logical)), axes, kind)
 
 

@@ -148,8 +148,8 @@ def _unread(case: Case, clause: Clause, switch: Switch) -> ClauseResult | None:
         Status.VIOLATED,
         clause.severity,
         message=f"{place} is {value!r} in training; {where}",
-        when=(f"{place} == {wording._json(value)}",),
-        train=SideValue(f"{place} = {wording._json(value)}"),
+        when=(f"{place} == {wording.as_json(value)}",),
+        train=SideValue(f"{place} = {wording.as_json(value)}"),
         serve=SideValue("not read" if not reads else _spots(reads), places),
     )
 

@@ -16,6 +16,7 @@ from checker.graph.builder import Builder
 from checker.graph.difference import Difference, Edit, difference
 from checker.graph.labels import Wire
 from checker.graph.terms import Pool, Term, postorder
+from checker.judging.unloaded import stand_ins, substituted
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,12 +50,14 @@ def compare(train: Extraction, serve: Extraction, pool: Pool, wires: Mapping[str
     """Compares the logits of every step of two complete extractions."""
     contract = contract_terms(wires, Builder(pool), _switches(train), len(train.logits))
     by_train = difference(contract.logits, train.logits, contract.labels)
-    by_serve = difference(contract.logits, serve.logits, contract.labels)
+    dropped = [name for name, parameter in serve.weights.items() if parameter is None]
+    pairs = stand_ins(train.logits, serve.logits, dropped)
+    served = substituted(Builder(pool), serve.logits, pairs, serve.origins) if pairs else serve.logits
+    by_serve = difference(contract.logits, served, contract.labels)
     train_keys = {_key(edit) for edit in by_train.edits}
     serve_keys = {_key(edit) for edit in by_serve.edits}
     findings = [Finding(e, "serve") for e in by_serve.edits if _key(e) not in train_keys]
     findings += [Finding(e, "train") for e in by_train.edits if _key(e) not in serve_keys]
-    pairs = {t: s for t, s in by_serve.pairs}
     return Comparison(
         contract,
         tuple(findings),
@@ -65,7 +68,7 @@ def compare(train: Extraction, serve: Extraction, pool: Pool, wires: Mapping[str
         frozenset((*by_train.hidden, *by_serve.hidden)),
         frozenset((*by_train.uncompared, *by_serve.uncompared)),
         tuple(pairs.items()),
-        all(t is s for t, s in zip(train.logits, serve.logits, strict=False)),
+        all(t is s for t, s in zip(train.logits, served, strict=False)),
         by_train.exhausted or by_serve.exhausted,
     )
 

@@ -100,7 +100,7 @@ def _violated(case: Case, comparison: Comparison, clause: Clause, findings: list
         Status.VIOLATED,
         clause.severity,
         message=wording.message(findings, comparison),
-        when=wording.conditions(case.contract, clause, case.train, case.train_config),
+        when=wording.conditions(case, clause),
         train=train,
         serve=serve,
     )
@@ -117,7 +117,7 @@ def _unviolated(
         return ClauseResult(clause.id, Status.UNPROVEN, clause.severity, reason=f"{hidden[0].name} is hidden: {reason}")
     if comparison.exhausted:
         return ClauseResult(clause.id, Status.UNPROVEN, clause.severity, reason="the graphs are too large to compare")
-    lost = [w for w in wires if w in comparison.uncompared]
+    lost = [w for w in wires if w in comparison.uncompared and None in comparison.wires[w]]
     if lost:
         reason = f"{lost[0].name} has no counterpart on the other side, because of another violated clause"
         return ClauseResult(clause.id, Status.UNPROVEN, clause.severity, reason=reason)
@@ -181,7 +181,8 @@ def _side_value(
     shown = term if term is not None else whole
     if shown is None:
         return SideValue()
-    places = _places(side, shown) or (_places(side, whole) if whole is not None else ())
+    leaf = shown.op in ("param", "input") and whole is not None  # a leaf's line says nothing: its user's does
+    places = _places(side, whole if leaf else shown) or _places(side, whole)
     return SideValue(wording.rendered(shown, comparison), places)
 
 
@@ -237,7 +238,7 @@ def _failed(case: Case, side: str, failure: Failure, results: dict[str, ClauseRe
         Status.VIOLATED,
         owner.severity,
         message=f"{name} raises {failure.type}: {failure.message}" if failure.message else f"{name} raises {failure.type}",
-        when=wording.conditions(case.contract, owner, case.train, case.train_config),
+        when=wording.conditions(case, owner),
         error=Raised(failure.type, failure.message, failure.location),
         train=SideValue(None, places) if side == "train" else SideValue(),
         serve=SideValue(None, places) if side == "serve" else SideValue(),

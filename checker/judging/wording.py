@@ -3,21 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from checker.contract.model import Clause, Contract
-from checker.engines import Extraction
+from checker.contract.model import Clause, Switch
 from checker.graph.difference import Edit
 from checker.graph.matching import Kind
-try:
-    from checker.graph.render import render
-except ImportError:
-    def render(t, **k):
-        return t.op
+from checker.graph.render import render
 from checker.graph.terms import Term
 from checker.judging.graphs import Comparison, Finding
 
-STEP_NAMES = {0: "first step"}
+if TYPE_CHECKING:
+    from checker.judging.judge import Case
 
 
 def rendered(term: Term, comparison: Comparison, depth: int = 3) -> str:
@@ -128,21 +124,31 @@ def _shape(term: Term | None) -> str:
     return "nothing" if term is None else "[" + ", ".join(map(str, term.shape)) + "]"
 
 
-def conditions(
-    contract: Contract, clause: Clause, train: Extraction, config: Mapping[str, Any]
-) -> tuple[str, ...]:
-    """The trained values of the switches whose consequences the clause owns."""
+def conditions(case: Case, clause: Clause) -> tuple[str, ...]:
+    """The trained values of the switches whose consequences the clause owns.
+
+    Said of a switch that is not at its default, or that the served configuration states otherwise.
+    """
     found: list[str] = []
-    for switch in contract.switches.values():
+    for switch in case.contract.switches.values():
         if clause.id not in switch.clauses:
             continue
-        place, value = stated(config, switch.spellings.get(train.engine.name, ()))
-        if place is not None:
-            found.append(f"{place} == {_json(value)}")
+        place, value = stated(case.train_config, switch.spellings.get(case.train.engine.name, ()))
+        there, served = stated(case.serve_config, switch.spellings.get(case.serve.engine.name, ()))
+        differs = place is not None and there is not None and value != served and not _moved(switch)
+        if place is not None and (differs or (switch.default is not None and value != switch.default)):
+            found.append(f"{place} == {asas_json(value)}")
+        if differs:
+            found.append(f"served {there} == {asas_json(served)}")
     return tuple(found)
 
 
-def _json(value: Any) -> str:
+def _moved(switch: Switch) -> bool:
+    """Whether the two sides count this switch's values differently (layer ids), so that unequal is no difference."""
+    return switch.type == "list"
+
+
+def as_json(value: Any) -> str:
     import json
 
     return json.dumps(value)

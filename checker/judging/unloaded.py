@@ -1,0 +1,126 @@
+"""Parameters that no tensor reached: which trained tensor each of them stands for, by structure.
+
+A loader that drops tensors must not hide the other differences. A parameter that kept its initial value is paired
+with a dropped tensor when both are used alike: by the same operator on the same kind of values, looked at as deeply
+as it takes to be the only pair.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from checker.graph.builder import Builder
+from checker.graph.terms import Term, postorder
+
+if TYPE_CHECKING:
+    from checker.location import Location
+
+_ABOVE = 3
+_DEPTHS = (64, 6, 4, 3, 2, 1, 0)
+
+
+def stand_ins(train: list[Term], serve: list[Term], dropped: Iterable[str]) -> dict[Term, Term]:
+    """For every unloaded parameter of the server that can be told: the trained tensor it stands for.
+
+    Args:
+        train: outputs that use the dropped tensors under their checkpoint names.
+        serve: outputs that use unloaded parameters.
+        dropped: checkpoint names that reached no parameter.
+    """
+    lost = set(dropped)
+    found: dict[Term, Term] = {}
+    looks = [Look(depth, attrs) for attrs in (True, False) for depth in _DEPTHS]
+    for look in (*looks, *looks):  # twice: what is paired leaves fewer to choose from
+        wanted = _uses(train, look, lambda t: str(t.attr("name")) in lost, set(found.values()))
+        open_ = _uses(serve, look, lambda t: t.attr("loaded", True) is False, set(found))
+        for key, candidates in open_.items():
+            others = wanted.get(key, set())
+            if len(candidates) == 1 and len(others) == 1:
+                mine, theirs = next(iter(candidates)), next(iter(others))
+                if mine not in found and theirs not in found.values():
+                    found[mine] = theirs
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """How closely a use is looked at: levels of operands, and whether their attributes count."""
+
+    depth: int
+    attrs: bool
+
+
+def _uses(
+    roots: list[Term], look: Look, wanted: Callable[[Term], bool], done: set[Term]
+) -> dict[str, set[Term]]:
+    """Open parameters by the way they are used."""
+    uses: dict[Term, list[str]] = {}
+    memo: dict[tuple[Term, Look], str] = {}
+    terms = postorder(*roots)
+    users: dict[Term, list[Term]] = {}
+    for term in terms:
+        for arg in term.args:
+            users.setdefault(arg, []).append(term)
+    for term in terms:
+        for index, arg in enumerate(term.args):
+            if arg.op == "param" and arg not in done and wanted(arg):
+                way = f"{index} {_look(term, look, memo)} {arg.shape} {_above(term, users, _ABOVE)}"
+                uses.setdefault(arg, []).append(way)
+    found: dict[str, set[Term]] = {}
+    for param, ways in uses.items():
+        found.setdefault(" | ".join(sorted(set(ways))), set()).add(param)
+    return found
+
+
+def _above(term: Term, users: Mapping[Term, list[Term]], levels: int) -> str:
+    """The operators that use a term, and those that use them, a few levels up."""
+    if not levels:
+        return ""
+    ways = {f"{user.op}<{_above(user, users, levels - 1)}>" for user in users.get(term, ())}
+    return ",".join(sorted(ways))
+
+
+def _look(term: Term, look: Look, memo: dict[tuple[Term, Look], str]) -> str:
+    """A term without the names of parameters, down to a depth; operands that may be swapped are sorted."""
+    key = (term, look)
+    if key not in memo:
+        if term.op == "param":
+            text = f"param{term.shape}"
+        elif look.depth == 0:
+            text = term.op
+        else:
+            args = [_look(a, Look(look.depth - 1, look.attrs), memo) for a in term.args]
+            if term.op in ("add", "mul"):
+                args.sort()
+            attrs = ",".join(f"{k}={v}" for k, v in term.attrs) if look.attrs else ""
+            text = f"{term.op}({';'.join(args)}|{attrs})"
+            if len(text) > 200:
+                text = _short(text)
+        memo[key] = text
+    return memo[key]
+
+
+def _short(text: str) -> str:
+    import hashlib
+
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def substituted(
+    builder: Builder,
+    terms: list[Term],
+    table: Mapping[Term, Term],
+    origins: dict[Term, tuple[Location, ...]],
+) -> list[Term]:
+    """Terms with whole subterms replaced, in normal form again; what is rebuilt keeps its origins."""
+    done: dict[Term, Term] = dict(table)
+    for term in postorder(*terms):
+        if term in done:
+            continue
+        args = tuple(done[a] for a in term.args)
+        done[term] = term if args == term.args else builder.rebuild(term, args)
+        if done[term] is not term and term in origins:
+            origins.setdefault(done[term], origins[term])
+    return [done[t] for t in terms]
