@@ -137,9 +137,9 @@ def conditions(case: Case, clause: Clause) -> tuple[str, ...]:
         there, served = stated(case.serve_config, switch.spellings.get(case.serve.engine.name, ()))
         differs = place is not None and there is not None and value != served and not _moved(switch)
         if place is not None and (differs or (switch.default is not None and value != switch.default)):
-            found.append(f"{place} == {asas_json(value)}")
+            found.append(f"{place} == {as_json(value)}")
         if differs:
-            found.append(f"served {there} == {asas_json(served)}")
+            found.append(f"served {there} == {as_json(served)}")
     return tuple(found)
 
 
