@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from checker.configs import ConfigFile
     from checker.location import Location
     from checker.report.model import ClauseResult
-    from checker.request import Access, Pin, VerifyRequest
+    from checker.request import Access, Pin, Target, VerifyRequest
 
 _RECURSION = 12_000
 _DEPLOYMENT = (
@@ -51,7 +51,7 @@ def verify(request: VerifyRequest) -> Report:
     Raises:
         InputError: something the user gave cannot be used.
     """
-    sys.setrecursionlimit(max(sys.getrecursionlimit(), _RECURSION))
+    allow_deep_recursion()
     contract = load_contract()
     engines = load_engines()
     stubs = load_operators()
@@ -59,7 +59,7 @@ def verify(request: VerifyRequest) -> Report:
     server = open_side(engines, "server", request.serve, request.serve_with, request.access)
     train_config = config_of(request.train_config, trainer.engine, "--train-config")
     serve_config = config_of(request.serve_config, server.engine, "--serve-config")
-    target = target_config(request)
+    target = target_config_of(request.target)
     launch = parse_launch(request.launch) if request.launch else {}
     pool = Pool()
     train = extract_side(
@@ -99,6 +99,11 @@ def verify(request: VerifyRequest) -> Report:
         facts=Facts(_facts(train, {}), _facts(serve, serve.weights)),
         excerpts=_excerpts(results, (*trainer.trees, *server.trees)),
     )
+
+
+def allow_deep_recursion() -> None:
+    """Checked code may call deeper than our own frames allow; the interpreter's own limits end it."""
+    sys.setrecursionlimit(max(sys.getrecursionlimit(), _RECURSION))
 
 
 # -- inputs ---------------------------------------------------------------------------------------------
@@ -173,9 +178,8 @@ def config_of(file: ConfigFile | None, engine: Engine, option: str) -> dict[str,
     return dict(file.data)
 
 
-def target_config(request: VerifyRequest) -> dict[str, Any] | None:
+def target_config_of(target: Target | None) -> dict[str, Any] | None:
     """The target's configuration, as far as it is given."""
-    target = request.target
     if target is None:
         return None
     if target.config is not None:

@@ -93,6 +93,7 @@ def _wires_by_clause(contract: Contract, comparison: Comparison) -> dict[str, tu
 
 
 def _violated(case: Case, comparison: Comparison, clause: Clause, findings: list[Finding]) -> ClauseResult:
+    findings = sorted(findings, key=lambda f: (f.edit.step or 0, f.edit.layer or 0))
     first = findings[0]
     train, serve = _values(case, comparison, first)
     return ClauseResult(
