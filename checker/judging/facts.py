@@ -126,10 +126,10 @@ def config_reads(case: Case, results: Mapping[str, ClauseResult]) -> ClauseResul
 
 def _unread(case: Case, clause: Clause, switch: Switch) -> ClauseResult | None:
     """A finding when a trained value of this switch does not reach the server."""
-    place, value = wording.stated(case.train_config, switch.spellings.get(case.train.engine.name, ()))
+    place, value = wording.stated(case.train_config, wording.spelled(switch, case.train.engine))
     if place is None or value == switch.default:
         return None
-    spellings = switch.spellings.get(case.serve.engine.name, ())
+    spellings = wording.spelled(switch, case.serve.engine)
     last = {s.rpartition(".")[2] for s in (*spellings, place)}
     reads = [r for r in case.serve.reads if r.key in last]
     read_at = {f"{r.place}.{r.key}" if r.place else r.key for r in reads if r.found}

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from checker.contract.model import Clause, Switch
+from checker.engines import Engine
 from checker.graph.difference import Edit
 from checker.graph.matching import Kind
 from checker.graph.render import render
@@ -133,14 +134,19 @@ def conditions(case: Case, clause: Clause) -> tuple[str, ...]:
     for switch in case.contract.switches.values():
         if clause.id not in switch.clauses:
             continue
-        place, value = stated(case.train_config, switch.spellings.get(case.train.engine.name, ()))
-        there, served = stated(case.serve_config, switch.spellings.get(case.serve.engine.name, ()))
+        place, value = stated(case.train_config, spelled(switch, case.train.engine))
+        there, served = stated(case.serve_config, spelled(switch, case.serve.engine))
         differs = place is not None and there is not None and value != served and not _moved(switch)
         if place is not None and (differs or (switch.default is not None and value != switch.default)):
             found.append(f"{place} == {as_json(value)}")
         if differs:
             found.append(f"served {there} == {as_json(served)}")
     return tuple(found)
+
+
+def spelled(switch: Switch, engine: Engine) -> tuple[str, ...]:
+    """The dotted keys under which an engine states a switch: its own name where nothing else is described."""
+    return switch.spellings.get(engine.name) or (switch.name,)
 
 
 def _moved(switch: Switch) -> bool:
