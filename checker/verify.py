@@ -8,7 +8,15 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from checker.contract.loading import load_contract
-from checker.engines import Engine, Extraction, Inputs, extract_side, load_engines, load_operators
+from checker.engines import (
+    Engine,
+    Extraction,
+    Inputs,
+    capture,
+    extract_side,
+    load_engines,
+    load_operators,
+)
 from checker.errors import InputError
 from checker.graph.terms import Pool
 from checker.judging import compare, judge
@@ -71,21 +79,18 @@ def verify(request: VerifyRequest) -> Report:
         trainer.tree.label,
     )
     own_embedding = any(name in train.trained for name in trainer.engine.from_target)
-    serve = extract_side(
-        server.engine,
-        Workspace(list(server.trees)),
-        pool,
-        stubs,
-        Inputs(
-            serve_config,
-            target,
-            launch,
-            checkpoint=train.checkpoint,
-            renames=tuple((r.old, r.new) for r in request.renames),
-            target_embedding="target.embed_tokens.weight" if own_embedding else "embed_tokens.weight",
-        ),
-        server.tree.label,
+    inputs = Inputs(
+        serve_config,
+        target,
+        launch,
+        checkpoint=train.checkpoint,
+        renames=tuple((r.old, r.new) for r in request.renames),
+        target_embedding="target.embed_tokens.weight" if own_embedding else "embed_tokens.weight",
     )
+    workspace = Workspace(list(server.trees))
+    serve = extract_side(server.engine, workspace, pool, stubs, inputs, server.tree.label)
+    if serve.captures:
+        serve.captured = capture(server.engine, workspace, stubs, inputs, server.tree.label)
     whole = train.failure is None and serve.failure is None
     comparison = compare(train, serve, pool, contract.wires) if whole else None
     case = Case(contract, train, serve, comparison, serve_config, train_config)
@@ -213,6 +218,9 @@ def _assumptions(request: VerifyRequest, train: Extraction, serve: Extraction) -
     else:
         yield f"{ranks}: ranks together compute what one rank would (aux-reduced is not checked yet)"
     yield "draft steps advance positions by one (the positions clause is not checked yet)"
+    if serve.captures and (serve.captured is None or serve.captured.count is None):
+        why = serve.captured.reason if serve.captured else "its configuration is not given in full"
+        yield f"the target hands over one state per configured id (its class was not followed: {why})"
     yield from sorted({*train.assumptions, *serve.assumptions})
 
 

@@ -6,6 +6,16 @@ here.
 """
 
 from checker.engines.description import Engine, load_engines, load_operators
-from checker.engines.extraction import Extraction, Failure, Inputs, extract_side
+from checker.engines.extraction import Captured, Extraction, Failure, Inputs, capture, extract_side
 
-__all__ = ["Engine", "Extraction", "Failure", "Inputs", "extract_side", "load_engines", "load_operators"]
+__all__ = [
+    "Captured",
+    "Engine",
+    "Extraction",
+    "Failure",
+    "Inputs",
+    "capture",
+    "extract_side",
+    "load_engines",
+    "load_operators",
+]

@@ -25,7 +25,7 @@ class Engine:
 
     `libraries` are distributions whose classes the engine's classes inherit from; `eager` says that importing a
     module of the package is followed through all its own imports; `config_requires` are the keys by which its
-    configuration files are told; `loader` is the method that takes the checkpoint; `from_target` are parameters that the trainer
+    configuration files are told; `loader` is the method that takes the checkpoint; `capture` runs the target and counts what it hands over; `from_target` are parameters that the trainer
     takes from the target and does not train.
     """
 
@@ -38,6 +38,7 @@ class Engine:
     config_requires: tuple[str, ...]
     loader: str | None
     stages: tuple[Stage, ...]
+    capture: Stage | None
     from_target: tuple[str, ...]
 
 
@@ -47,6 +48,8 @@ def load_engines() -> tuple[Engine, ...]:
 
 
 def _engine(file: str, document: Any) -> Engine:
+    stages = {n: Stage(n, item["python"], file) for n, item in document["stages"].items()}
+    capture = stages.pop("capture", None)
     return Engine(
         document["engine"],
         document["role"],
@@ -56,7 +59,8 @@ def _engine(file: str, document: Any) -> Engine:
         bool(document.get("eager", False)),
         tuple(document.get("config-requires", ())),
         document.get("loader"),
-        tuple(Stage(name, item["python"], file) for name, item in document["stages"].items()),
+        tuple(stages.values()),
+        capture,
         tuple(document.get("from-target", {}).get("parameters", ())),
     )
 

@@ -44,11 +44,21 @@ class Failure:
     parameters: tuple[str, ...] = ()
 
 
+@dataclass(frozen=True, slots=True)
+class Captured:
+    """How many states the target hands over; None with the reason when that could not be followed."""
+
+    count: int | None
+    reason: str = ""
+    failure: Failure | None = None
+
+
 @dataclass(slots=True)
 class Extraction:
     """What an engine computes for one configuration.
 
     `logits[s]`: draft logits of step s, `feedback[s]` the state that step hands on (when the engine shows it).
+    `aux_count` is the number of aux states by the configuration, `captured` what the target really hands over.
     `checkpoint`: name → shape of what the trainer saves; `weights`: name → parameter it reached (server side).
     """
 
@@ -64,6 +74,8 @@ class Extraction:
     unloaded: dict[str, Location | None] = field(default_factory=dict)
     trained: set[str] = field(default_factory=set)
     aux_count: int | None = None
+    captures: bool = False
+    captured: Captured | None = None
     aux_layer_ids: list[int] | None = None
     entry: str = ""
     entry_location: Location | None = None
@@ -121,6 +133,38 @@ def extract_side(
             )
             return first
     return _joined(results, builder)
+
+
+def capture(
+    engine: Engine, workspace: Workspace, stubs: Stubs, inputs: Inputs, label: str
+) -> Captured | None:
+    """Runs the target of a server; None when the engine or the target's configuration does not say how."""
+    target = inputs.target_config
+    if engine.capture is None or target is None or not target.get("architectures"):
+        return None
+    if any(target.get(key) is None for key in ("model_type", "hidden_size", "num_hidden_layers")):
+        return None
+    settings = {"target_config": target, "launch": dict(inputs.launch), **inputs.settings}
+    m = Machine(workspace, Pool(), stubs, settings=settings, engine=label)
+    module = _script_module(m, engine, inputs)
+    module.scope.names["target_config"] = as_config_value(target, "target")
+    try:
+        _run_stage(m, module, engine.capture)
+    except Raised as raised:
+        failure = Failure("capture", raised.type_name, raised.message, raised.location)
+        return Captured(None, f"it raises {raised.type_name}: {raised.message}", failure)
+    except Stuck as stuck:
+        return Captured(None, stuck.reason)
+    except UnparsableModule as error:
+        return Captured(None, str(error))
+    except RecursionError:
+        return Captured(None, "it nests too deeply")
+    count = module.scope.names.get("captured")
+    if m.decisions:
+        return Captured(None, f"it depends on {m.decisions[0].text}")
+    if not isinstance(count, int):
+        return Captured(None, count.reason if isinstance(count, Unknown) else "no count came out")
+    return Captured(count)
 
 
 def _joined(results: list[Extraction], builder: Builder) -> Extraction:
@@ -265,6 +309,7 @@ def _collect(m: Machine, names: dict[str, Any], result: Extraction) -> None:
         result.loader_location = _place_of(loader[0]) if loader else None
     count = names.get("aux_count")
     result.aux_count = count if isinstance(count, int) else result.aux_count
+    result.captures = names.get("use_aux") is True
     switches = names.get("switches")
     if isinstance(switches, dict):
         result.switches = switches

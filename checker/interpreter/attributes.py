@@ -173,7 +173,15 @@ def plain_get(m: Machine, value: Instance, name: str) -> Value:
         return calls.call(m, fallback[0], [value, name], {})
     if value.cls.unknown_base is not None:
         return m.unknown(f"'{name}' may come from {value.cls.unknown_base}, which is not described")
+    if not name.startswith("__") and _is_partial(value):
+        return m.unknown(f"the summary of {value.cls.name} does not describe '{name}'")
     return _MISSING
+
+
+def _is_partial(value: Instance) -> bool:
+    """Whether an object stands for one that has more attributes than are described."""
+    module = value.cls.module
+    return value.partial or (module is not None and module.is_stub)
 
 
 def _bound(m: Machine, instance: Value, cls: ClassValue, found: Value) -> Value:

@@ -353,8 +353,8 @@ def _cached_property(m: Machine, function: Value) -> Value:
 
 
 def _new(m: Machine, cls: Value) -> Value:
-    """An instance without `__init__`."""
-    return Instance(cls)
+    """An instance without `__init__`: what is not set on it is unknown."""
+    return Instance(cls, partial=True)
 
 
 def _copy(m: Machine, value: Value, deep: Value = False) -> Value:

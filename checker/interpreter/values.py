@@ -188,6 +188,7 @@ class Instance:
     """An object of a checked (or summarised) class. `data` is the wrapped builtin for subclasses of builtins.
 
     `config` is the dotted place in a configuration file the object was made from; its reads are recorded.
+    `partial` says that the real object has attributes which are not described here.
     `tainted` is set once an undescribed function got hold of the object: its attributes are unknown from then on.
     """
 
@@ -196,6 +197,7 @@ class Instance:
     data: Value = None
     config: str | None = None
     tainted: Unknown | None = None
+    partial: bool = False
 
     def __repr__(self) -> str:
         return f"<{self.cls.name} object>"

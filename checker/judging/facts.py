@@ -83,6 +83,8 @@ def aux_count(case: Case, results: Mapping[str, ClauseResult]) -> ClauseResult |
     if clause is None or case.train.aux_count is None:
         return None
     trained, handed = case.train.aux_count, case.serve.aux_count
+    if case.serve.captured is not None and case.serve.captured.count is not None:
+        handed = case.serve.captured.count
     if handed is None:
         return ClauseResult(
             clause.id, Status.UNPROVEN, clause.severity, reason="how many aux states the server hands over is not known"
