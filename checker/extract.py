@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from checker.configs import read_config
@@ -12,7 +11,7 @@ from checker.example import FOLDER
 from checker.graph.terms import Pool, Term, unknowns
 from checker.report.tree import Node
 from checker.syntax import Workspace
-from checker.verify import allow_deep_recursion, config_of, open_side, target_config_of
+from checker.verify import allow_deep_recursion, config_of, open_side, target_config_of, without_loading
 
 if TYPE_CHECKING:
     from checker.engines import Engine
@@ -33,9 +32,7 @@ def extract(request: ExtractRequest) -> Node:
     role = _role(engines, request.source)
     opened = open_side(engines, role, request.source, (), request.access)
     file = request.config or read_config(str(FOLDER / _OPTIONS[role]))
-    engine = replace(
-        opened.engine, stages=tuple(s for s in opened.engine.stages if s.name != "load")
-    )
+    engine = without_loading(opened.engine)
     extraction = extract_side(
         engine,
         Workspace(list(opened.trees)),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from checker.contract.loading import load_contract
@@ -21,6 +21,7 @@ from checker.errors import InputError
 from checker.graph.terms import Pool
 from checker.judging import compare, judge
 from checker.judging.judge import Case
+from checker.judging.probes import Prober
 from checker.launch import parse_launch
 from checker.report.complete import complete
 from checker.report.model import Capture, ConfigRead, Facts, Report, Side, SideFacts
@@ -94,7 +95,12 @@ def verify(request: VerifyRequest) -> Report:
     whole = train.failure is None and serve.failure is None
     comparison = compare(train, serve, pool, contract.wires) if whole else None
     case = Case(contract, train, serve, comparison, serve_config, train_config)
-    results = complete(judge(case), contract)
+    prober = Prober(
+        lambda config: extract_side(
+            without_loading(server.engine), workspace, Pool(), stubs, replace(inputs, config=config), server.tree.label
+        )
+    )
+    results = complete(prober.notes(case, judge(case)), contract)
     return Report(
         train=_side(trainer, train),
         serve=_side(server, serve),
@@ -144,6 +150,11 @@ def open_side(
 
 
 _OPTION = {"trainer": "train", "server": "serve"}
+
+
+def without_loading(engine: Engine) -> Engine:
+    """The engine up to the point where a checkpoint is needed: parameters go by their paths."""
+    return replace(engine, stages=tuple(s for s in engine.stages if s.name != "load"))
 
 
 def _looks_like_folder(spec: str) -> bool:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import yaml
 
-from checker.contract.model import Clause, Contract, Selector, Severity, Switch
+from checker.contract.model import Clause, Contract, Probe, Selector, Severity, Switch
 from checker.data import CONTRACTS, SCHEMAS
 from checker.errors import InputError
 
@@ -118,6 +118,7 @@ def clauses_of(data: Any) -> Iterator[Clause]:
             owns=tuple(_selector(entry) for entry in item.get("owns", ())),
             facts=tuple(item.get("facts", ())),
             references=tuple(item.get("references", ())),
+            probes=tuple(Probe(**entry) for entry in item.get("probes", ())),
         )
 
 

@@ -43,6 +43,18 @@ class Selector:
 
 
 @dataclass(frozen=True, slots=True)
+class Probe:
+    """Another configuration to try the server under: the switch's list cut to `keep` items.
+
+    Where the server then leaves out the tensor of `wire` on the first step, the clause says so.
+    """
+
+    switch: str
+    keep: int
+    wire: str
+
+
+@dataclass(frozen=True, slots=True)
 class Clause:
     """One checkable statement of the contract, with everything there is to say about it.
 
@@ -61,6 +73,7 @@ class Clause:
     owns: tuple[Selector, ...]
     facts: tuple[str, ...]
     references: tuple[str, ...]
+    probes: tuple[Probe, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

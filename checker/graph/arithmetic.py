@@ -164,7 +164,7 @@ def scaled(term: Term) -> tuple[Number, tuple[Term, ...]]:
         value = value_of(arg)
         if value is not None:
             return value, tuple(other for other in term.args if other is not arg)
-    return 1, (term,)
+    return 1, term.args
 
 
 def spread(b: Rules, factor: Number, term: Term) -> Term:

@@ -43,6 +43,7 @@ _FUNCTIONS: Final[dict[str, Callable[[float], float]]] = {
     "abs": abs,
     "floor": math.floor,
     "sigmoid": lambda x: 1 / (1 + math.exp(-x)),
+    "silu": lambda x: x / (1 + math.exp(-x)),
     "relu": lambda x: max(x, 0),
 }
 
@@ -65,10 +66,13 @@ def common_shape(op: str, args: Sequence[Term]) -> Shape:
 
 def thin(b: Rules, args: Sequence[Term]) -> tuple[Term, ...]:
     """Filled tensors as scalars; `widened` gives the result its shape back."""
-    return tuple(
-        b.make("const", (), (), value=arg.attr("value")) if arg.op == "full" else arg
-        for arg in args
-    )
+    return tuple(_thin(b, arg) for arg in args)
+
+
+def _thin(b: Rules, arg: Term) -> Term:
+    if arg.op == "full":
+        return b.make("const", (), (), value=arg.attr("value"))
+    return arg.args[0] if arg.op == "expand" and not arg.args[0].shape else arg
 
 
 def widened(b: Rules, term: Term, shape: Shape) -> Term:

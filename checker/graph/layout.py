@@ -77,8 +77,8 @@ def _slice_inside(b: Rules, x: Term, axis: int, start: Dim, stop: Dim) -> Term |
         return _slice_of_slice(b, x, axis, start, stop)
     if x.op == "concat" and x.attr("axis") == axis:
         return _slice_of_concat(b, x, axis, start, stop)
-    if x.op == "rope" and axis == -1 and at_most(int_attr(dict(x.attrs), "dim"), start):
-        return b.op("slice", x.args[0], axis=-1, start=start, stop=stop)
+    if x.op == "rope" and axis == -1:
+        return _slice_of_rope(b, x, start, stop)
     if x.op in ("unflatten", "flatten"):
         reshaped = _slice_of_reshape(b, x, axis, start, stop)
         if reshaped is not None:
@@ -105,6 +105,16 @@ def _slice_of_slice(b: Rules, x: Term, axis: int, start: Dim, stop: Dim) -> Term
     return b.op("slice", below, **attrs)
 
 
+def _slice_of_rope(b: Rules, x: Term, start: Dim, stop: Dim) -> Term | None:
+    """What is not turned is as it was; what is turned whole is turned by itself."""
+    dim = int_attr(dict(x.attrs), "dim")
+    outside, whole = at_most(dim, start), same(start, 0) and at_most(dim, stop)
+    if not outside and not whole:
+        return None
+    cut = b.op("slice", x.args[0], axis=-1, start=start, stop=stop)
+    return cut if outside else b.rebuild(x, (cut, x.args[1]))
+
+
 def _slice_of_concat(b: Rules, x: Term, axis: int, start: Dim, stop: Dim) -> Term | None:
     """The parts between the bounds, if it is known which they are."""
     pieces: list[Term] = []
@@ -129,7 +139,7 @@ def _slice_of_reshape(b: Rules, x: Term, axis: int, start: Dim, stop: Dim) -> Te
     source = x.args[0]
     if x.op == "unflatten":
         outer = at - (x.rank - source.rank)
-        if axis != outer or not at_most(2, stop - start):
+        if axis != outer:
             return None
         sizes = x.shape[outer : at + 1 or None]
         inner = dim_mul(sizes[1:])
@@ -141,7 +151,7 @@ def _slice_of_reshape(b: Rules, x: Term, axis: int, start: Dim, stop: Dim) -> Te
     outer = at - count + 1
     inner = dim_mul(source.shape[outer + 1 : at + 1 or None])
     low, high = exact_div(start, inner), exact_div(stop, inner)
-    if low is None or high is None or not at_most(2, high - low):
+    if low is None or high is None:
         return None
     cut = b.op("slice", source, axis=outer, start=low, stop=high)
     return b.op("flatten", cut, axis=at, count=count)
@@ -182,7 +192,7 @@ def _select_inside(b: Rules, x: Term, axis: int, index: Dim, shape: Shape) -> Te
             return _select_of_expand(b, x, axis, index, shape)
         case "iota":
             return b.const(index)
-        case "rope" if axis != -2:
+        case "rope" if axis != -2 or x.rank != 3:
             return None
     along = lanes(x, axis) if x.op in _SELECTABLE else None
     if along is None or (x.op == "linear" and axis == -1):

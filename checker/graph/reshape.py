@@ -49,7 +49,7 @@ def _expand_inside(b: Rules, x: Term, axes: Axes, shape: Shape) -> Term | None:
         inner = axes_attr(dict(x.attrs), x.args[0].rank)
         composed = tuple(None if axis is None else inner[axis] for axis in axes)
         return b.op("expand", x.args[0], axes=composed, shape=shape)
-    if x.op in ELEMENTWISE:
+    if x.op in ELEMENTWISE and x.shape:
         wide = [b.op("expand", a, axes=axes, shape=shape) if a.shape else a for a in x.args]
         return b.rebuild(x, tuple(wide))
     if x.op == "concat":

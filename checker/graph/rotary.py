@@ -102,7 +102,7 @@ def rotated(b: Rules, parts: tuple[Term, ...]) -> Term | None:
     if len(parts) not in (2, 3):
         return None
     head, tail = parts[0], parts[-1]
-    if len(parts) == 2 and head.op == "rope" and head.attr("dim") == head.shape[-1]:
+    if len(parts) == 2 and head.op == "rope":
         source = head.args[0]
         if source.op == "slice" and tail.op == "slice" and source.args[0] is tail.args[0]:
             whole = b.op("concat", source, tail, axis=-1)

@@ -54,11 +54,16 @@ class _Writer:
             yield from self._finding(number, clause)
         yield from self._unproven()
         yield from self._not_applicable()
+        yield from self._listed("Holds under this configuration, but", self._provisos())
         yield from self._listed("Assumed", self._report.assumptions)
         yield from self._unchecked()
         yield ""
         yield self._counts()
         yield self._closing()
+
+    def _provisos(self) -> tuple[str, ...]:
+        """What was found out about other configurations where a clause holds under this one."""
+        return tuple(f"{c.id}: {c.message}" for c in self._with(Status.HOLDS) if c.message)
 
     # --- verdict -----------------------------------------------------------------------------
 
