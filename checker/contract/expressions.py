@@ -81,7 +81,7 @@ def parse(text: str) -> ast.expr:
     try:
         return ast.parse(text.strip(), mode="eval").body
     except (SyntaxError, ValueError, RecursionError, MemoryError):
-        raise BadExpression(f"is no expression: {text!r}") from None
+        raise BadExpression(f"cannot be read: {text[:60]!r}") from None
 
 
 def evaluate(text: object, scope: Scope) -> Value:

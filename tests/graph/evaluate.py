@@ -53,7 +53,7 @@ FUNCTIONS: dict[str, Callable[..., Array]] = {
     "add": lambda *xs: sum(xs[1:], start=xs[0]),
     "mul": lambda *xs: math.prod(xs[1:], start=xs[0]),
     "sub": lambda a, b: a - b,
-    "div": lambda a, b: np.divide(a, b),
+    "div": np.divide,
     "neg": lambda x: -x,
     "exp": np.exp,
     "cos": np.cos,
@@ -87,7 +87,9 @@ def _expand(args: list[Array], attrs: Mapping[str, Any]) -> Array:
     x, axes = args[0], attrs["axes"]
     kept = [axis % x.ndim for axis in axes if axis is not None]
     x = np.transpose(x, kept) if kept else x
-    shape = tuple(1 if axis is None else n for axis, n in zip(axes, sizes(attrs["shape"])))
+    shape = tuple(
+        1 if axis is None else n for axis, n in zip(axes, sizes(attrs["shape"]), strict=False)
+    )
     return np.broadcast_to(np.reshape(x, shape), sizes(attrs["shape"]))
 
 

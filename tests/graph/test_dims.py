@@ -6,7 +6,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from checker.graph.dims import (
-    Dim, Poly, at_most, dim_mul, dim_sum, equal, evaluate, exact_div, less, same, sign, symbol,
+    Dim,
+    Poly,
+    at_most,
+    dim_mul,
+    dim_sum,
+    equal,
+    evaluate,
+    exact_div,
+    less,
+    same,
+    sign,
+    symbol,
 )  # fmt: skip
 
 S, H = symbol("S"), symbol("H")

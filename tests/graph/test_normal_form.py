@@ -241,9 +241,7 @@ SAME: dict[str, tuple[Make, Make]] = {
         lambda b: b.op("rms_norm", b.heads(), b.vector(6), eps=1e-6),
     ),
     "a norm that multiplies by 1 + w": (
-        lambda b: b.op(
-            "mul", b.norm(b.x()), b.op("add", b.const(1.0), b.wide(b.vector(), (S, 8)))
-        ),
+        lambda b: b.op("mul", b.norm(b.x()), b.op("add", b.const(1.0), b.wide(b.vector(), (S, 8)))),
         lambda b: b.op("rms_norm", b.x(), b.vector(), eps=1e-6, offset=1),
     ),
     "silu by hand": (
@@ -255,9 +253,7 @@ SAME: dict[str, tuple[Make, Make]] = {
         lambda b: b.op("mul", b.op("silu", b.x()), b.x(8, "y")),
     ),
     "sigmoid by hand": (
-        lambda b: b.op(
-            "div", b.const(1), b.op("add", b.const(1), b.op("exp", b.op("neg", b.x())))
-        ),
+        lambda b: b.op("div", b.const(1), b.op("add", b.const(1), b.op("exp", b.op("neg", b.x())))),
         lambda b: b.op("sigmoid", b.x()),
     ),
     "inverse frequencies by hand": (
@@ -345,9 +341,7 @@ SAME: dict[str, tuple[Make, Make]] = {
             b.rope(b.repeat_by_hand(b.heads("k", 2), 2)),
             b.repeat_by_hand(b.heads("v", 2), 2),
         ),
-        lambda b: b.op(
-            "attention", b.rope(b.heads("q")), b.rope(b.heads("k", 2)), b.heads("v", 2)
-        ),
+        lambda b: b.op("attention", b.rope(b.heads("q")), b.rope(b.heads("k", 2)), b.heads("v", 2)),
     ),
     "the default scale": (
         lambda b: b.op("attention", b.heads("q"), b.heads("k"), b.heads("v"), scale=6**-0.5),
@@ -372,12 +366,8 @@ SAME: dict[str, tuple[Make, Make]] = {
         lambda b: b.op("attention", *(b.heads(n) for n in "qkv"), visible=((0, None),)),
     ),
     "the order of steps": (
-        lambda b: b.op(
-            "attention", *(b.heads(n) for n in "qxykv"), visible=((0, 0), (0, None))
-        ),
-        lambda b: b.op(
-            "attention", *(b.heads(n) for n in "qkvxy"), visible=((0, None), (0, 0))
-        ),
+        lambda b: b.op("attention", *(b.heads(n) for n in "qxykv"), visible=((0, 0), (0, None))),
+        lambda b: b.op("attention", *(b.heads(n) for n in "qkvxy"), visible=((0, None), (0, 0))),
     ),
     "a choice between equals": (
         lambda b: b.op("choose", b.input("guard", ()), b.x(), b.x()),
@@ -429,9 +419,7 @@ DIFFERENT: dict[str, tuple[Make, Make]] = {
         lambda b: b.op("rms_norm", b.x(), eps=1e-6),
     ),
     "a norm that multiplies by 2 + w": (
-        lambda b: b.op(
-            "mul", b.norm(b.x()), b.op("add", b.const(2.0), b.wide(b.vector(), (S, 8)))
-        ),
+        lambda b: b.op("mul", b.norm(b.x()), b.op("add", b.const(2.0), b.wide(b.vector(), (S, 8)))),
         lambda b: b.op("rms_norm", b.x(), b.vector(), eps=1e-6, offset=1),
     ),
     "another epsilon": (

@@ -1,0 +1,6 @@
+"""Shared values of these tests are a plain module beside them."""
+
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parent))
