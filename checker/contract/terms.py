@@ -76,8 +76,9 @@ class _Wiring:
         self.switches = switches
         self.parameters: Mapping[str, Any] = document["parameters"]
         self.operators: Mapping[str, Any] = document.get("operators", {})
-        self._wires: dict[str, Any] = {n.replace("-", "_"): d for n, d in document["wires"].items()}
-        self._names = {name.replace("-", "_"): name for name in document["wires"]}
+        defined = {**document.get("values", {}), **document["wires"]}
+        self._wires: dict[str, Any] = {n.replace("-", "_"): d for n, d in defined.items()}
+        self._names = {name.replace("-", "_"): name for name in defined}
         self._layered = self._find_layered()
         self.parts: dict[Term, list[Term]] = {}
         self._values: dict[tuple[str, int, int | None], Value] = {}

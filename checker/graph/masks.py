@@ -156,6 +156,8 @@ def _decide(op: str, low: Dim, high: Dim) -> bool | None:
             return True if at_most(high, 0) else False if less(0, low) else None
         case "lt":
             return True if less(high, 0) else False if at_most(0, low) else None
+    if low == 0 == high:
+        return op == "eq"
     outside = less(0, low) or less(high, 0)
     if outside:
         return op == "ne"
