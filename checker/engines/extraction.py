@@ -33,7 +33,7 @@ class Failure:
 
     `type` is the exception the checked program would raise, None when interpretation could not go on. `keys` are
     configuration keys that the failing condition or expression had read; `parameters` are the checkpoint names or
-    module paths involved.
+    module paths involved; `step` is the draft step that was being computed.
     """
 
     stage: str
@@ -42,6 +42,7 @@ class Failure:
     location: Location | None
     keys: tuple[str, ...] = ()
     parameters: tuple[str, ...] = ()
+    step: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -235,6 +236,7 @@ def _one_path(
             raised.location,
             raised.keys or _recent_keys(m, raised),
             (*_parameter_names(raised.terms), *raised.parameters),
+            m.settings.get("step", 0),
         )
     except Stuck as stuck:
         result.failure = Failure(stage_name, None, stuck.reason, stuck.location)

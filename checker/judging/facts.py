@@ -187,20 +187,32 @@ def owner_of_failure(case: Case, failure: Failure) -> Clause:
                     if contract.clauses[clause].implemented:
                         return contract.clauses[clause]
     for name in failure.parameters:
-        clause = _owner_of_parameter(case, name)
+        clause = _owner_of_parameter(case, name, failure.step)
         if clause is not None:
             return clause
     facts = {"construct": "registry" if not case.serve.entry else "layers", "load": "weights"}
     return contract.fact_owner(facts.get(failure.stage, "layers")) or next(iter(contract.clauses.values()))
 
 
-def _owner_of_parameter(case: Case, name: str) -> Clause | None:
-    """The clause that owns the shape of the wire in whose definition a tensor stands."""
-    parameters: Mapping[str, Any] = case.contract.wires.get("parameters", {})
-    for key, entry in parameters.items():
+def _owner_of_parameter(case: Case, name: str, step: int) -> Clause | None:
+    """The clause that owns the wire in whose definition a tensor stands.
+
+    Its shape is the matter where the wire uses the tensor at this step; that it is used at all where it does not.
+    """
+    for key, entry in case.contract.wires["parameters"].items():
         tail = str(entry["tensor"]).rpartition("}.")[2]
-        if name.endswith(tail):
-            for wire, definition in case.contract.wires["wires"].items():
-                if f"({key}" in str(definition):
-                    return case.contract.owner(wire, "shape", "linear")
+        if not (name == tail or name.endswith("." + tail)):
+            continue
+        for wire, definition in case.contract.wires["wires"].items():
+            if f"({key}," in str(definition):
+                at_step = _definition_at(definition, step)
+                aspect = "shape" if f"({key}," in str(at_step) else "operator"
+                return case.contract.owner(wire, aspect, "linear")
     return None
+
+
+def _definition_at(definition: Any, step: int) -> Any:
+    """The part of a wire's definition that holds at a step."""
+    if isinstance(definition, Mapping) and ("first-step" in definition or "next-step" in definition):
+        return definition.get("first-step" if step == 0 else "next-step", "")
+    return definition

@@ -1,0 +1,347 @@
+"""Every clause over every variant of the packaged engines: the whole set of violations is compared.
+
+A variant changes one line of one engine (our own source, so plain text will do) or one key of one
+configuration. Each clause that the small engines can break has one here, and variants that change
+nothing must leave everything holding.
+"""
+
+import copy
+import json
+import shutil
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from checker.configs import ConfigFile
+from checker.contract.loading import load_contract
+from checker.data import FIXTURES
+from checker.report.model import Report, Status
+from checker.request import Access, Rename, Target, VerifyRequest
+from checker.verify import verify
+
+
+@dataclass(frozen=True)
+class Variant:
+    name: str
+    violated: set[str]
+    edits: tuple[tuple[str, str, str], ...] = ()
+    train: dict[str, Any] = field(default_factory=dict)
+    serve: dict[str, Any] = field(default_factory=dict)
+    renames: tuple[Rename, ...] = ()
+
+
+DRAFT, PARTS = "toy_trainer/toy_trainer/draft.py", "toy_trainer/toy_trainer/parts.py"
+SERVED, LAYERS = "toy_server/toy_server/eagle3.py", "toy_server/toy_server/layers.py"
+
+VIOLATING = [
+    Variant(
+        "residual switch", {"residual-source", "config-read"}, train={"norm_before_residual": True}
+    ),
+    Variant("normed feedback", {"feedback", "config-read"}, train={"norm_output": True}),
+    Variant(
+        "served feedback normed",
+        {"feedback"},
+        ((SERVED, "return self.lm_head(normed), kept", "return self.lm_head(normed), normed"),),
+    ),
+    Variant(
+        "concat swapped",
+        {"concat-order"},
+        (
+            (
+                SERVED,
+                "[self.input_layernorm(embeds), self.hidden_norm(hidden)]",
+                "[self.hidden_norm(hidden), self.input_layernorm(embeds)]",
+            ),
+        ),
+    ),
+    Variant(
+        "embedding not normed",
+        {"embeds-norm"},
+        ((SERVED, "self.input_layernorm(embeds)", "embeds"),),
+    ),
+    Variant(
+        "hidden state not normed",
+        {"hidden-norm"},
+        ((SERVED, "self.hidden_norm(hidden)", "hidden"),),
+    ),
+    Variant(
+        "residual after the norm",
+        {"residual-source"},
+        ((SERVED, "residual = hidden\n", "residual = self.hidden_norm(hidden)\n"),),
+    ),
+    Variant(
+        "final norm left out",
+        {"final-norm"},
+        ((SERVED, "self.lm_head(normed)", "self.lm_head(kept)"),),
+    ),
+    Variant(
+        "epsilon",
+        {"norm-kind"},
+        (
+            (
+                SERVED,
+                'self.hidden_norm = FusedNorm(size, config["rms_norm_eps"])',
+                "self.hidden_norm = FusedNorm(size)",
+            ),
+        ),
+    ),
+    Variant("unit offset", {"norm-kind"}, ((PARTS, "* self.weight", "* (1 + self.weight)"),)),
+    Variant("rotary base", {"attention-rope"}, serve={"rope_theta": 10000.0}),
+    Variant("rotary base by default", {"attention-rope"}, ((SERVED, '"rope_theta"', '"theta"'),)),
+    Variant(
+        "softmax scale",
+        {"attention-rope"},
+        ((SERVED, "Slots(index, head**-0.5)", "Slots(index, 1.0)"),),
+    ),
+    Variant(
+        "query not rotated",
+        {"attention-rope"},
+        (
+            (
+                SERVED,
+                "q = rotate(q.view(-1, self.heads, self.head), positions, self.base)",
+                "q = q.view(-1, self.heads, self.head)",
+            ),
+        ),
+    ),
+    Variant(
+        "mlp gate and up exchanged", {"mlp"}, ((SERVED, "silu(gate) * up", "silu(up) * gate"),)
+    ),
+    Variant(
+        "mlp activation",
+        {"mlp"},
+        ((SERVED, "nn.functional.silu(gate)", "nn.functional.gelu(gate)"),),
+    ),
+    Variant(
+        "mlp residual lost",
+        {"mlp"},
+        (
+            (
+                SERVED,
+                "return self.down_proj(nn.functional.silu(gate) * up), residual",
+                "return self.down_proj(nn.functional.silu(gate) * up), residual * 0",
+            ),
+        ),
+    ),
+    Variant(
+        "fc always",
+        {"fc-condition"},
+        ((SERVED, "if hidden.shape[-1] != embeds.shape[-1]:", "if True:"),),
+    ),
+    Variant(
+        "fc bias",
+        {"fc-shape"},
+        (
+            (
+                DRAFT,
+                "self.aux_count * size, size, bias=False",
+                "self.aux_count * size, size, bias=True",
+            ),
+        ),
+    ),
+    Variant(
+        "fc for another count",
+        {"fc-shape"},
+        serve={"eagle_config": {"eagle_aux_hidden_state_layer_ids": [1, 2]}},
+    ),
+    Variant(
+        "fc input normed",
+        {"fc-input-norm", "weights-loaded"},
+        (
+            (SERVED, "hidden = self.fc(hidden)", "hidden = self.fc(self.extra(hidden))"),
+            (
+                SERVED,
+                "        self.norm = Fused",
+                "        self.extra = FusedNorm(3 * size)\n        self.norm = Fused",
+            ),
+        ),
+    ),
+    Variant("tensor renamed on the way", {"weights-loaded"}, renames=(Rename("norm", "final"),)),
+    Variant(
+        "loader key",
+        {"weights-loaded"},
+        ((SERVED, '"up_proj": ("gate_up_proj", "up")', '"up_projection": ("gate_up_proj", "up")'),),
+    ),
+    Variant(
+        "head tied",
+        {"lm-head-source", "weights-loaded"},
+        (
+            (
+                SERVED,
+                'self.lm_head = nn.Linear(size, config["draft_vocab_size"], bias=False)',
+                "self.lm_head = lambda x: nn.functional.linear(x, self.embed_tokens.weight)",
+            ),
+        ),
+    ),
+    Variant(
+        "architecture", {"architecture-registered"}, serve={"architectures": ["SomethingElse"]}
+    ),
+    Variant(
+        "value projection twice",
+        {"attention-projections"},
+        ((SERVED, "v = v.view(-1, self.kv_heads, self.head)", "v = k"),),
+    ),
+    Variant(
+        "biases dropped",
+        {"attention-projections", "weights-loaded"},
+        (
+            (
+                SERVED,
+                'bias=config.get("attention_bias", False))\n        self.o_proj',
+                "bias=False)\n        self.o_proj",
+            ),
+        ),
+        train={"transformer_layer_config": {"attention_bias": True}},
+        serve={"attention_bias": True},
+    ),
+    Variant(
+        "output projection left out",
+        {"attention-projections"},
+        (
+            (
+                SERVED,
+                "self.post_attention_layernorm(self.o_proj(out), residual)",
+                "self.post_attention_layernorm(out, residual)",
+            ),
+        ),
+    ),
+    Variant(
+        "window",
+        {"attention-mask"},
+        ((SERVED, "Slots(index, head**-0.5)", "Slots(index, head**-0.5, 64)"),),
+    ),
+    Variant(
+        "window trained",
+        {"attention-mask", "config-read"},
+        train={"transformer_layer_config": {"sliding_window": 64}},
+        serve={"sliding_window": 64},
+    ),
+    Variant(
+        "window off by one",
+        {"attention-mask"},
+        ((SERVED, "Slots(index, head**-0.5)", "Slots(index, head**-0.5, 65)"),),
+        train={"transformer_layer_config": {"sliding_window": 64}},
+    ),
+]
+
+AGREEING = [
+    Variant("as they are", set()),
+    Variant(
+        "operands of a sum",
+        set(),
+        (
+            (
+                DRAFT,
+                "kept = kept + self.self_attn(both, rotary, memory)",
+                "kept = self.self_attn(both, rotary, memory) + kept",
+            ),
+        ),
+    ),
+    Variant(
+        "concatenation by assignment",
+        set(),
+        (
+            (
+                SERVED,
+                "joined = torch.hstack([self.input_layernorm(embeds), self.hidden_norm(hidden)])",
+                "joined = torch.empty(embeds.shape[0], 2 * embeds.shape[1])\n"
+                "        joined[:, : embeds.shape[1]] = self.input_layernorm(embeds)\n"
+                "        joined[:, embeds.shape[1] :] = self.hidden_norm(hidden)",
+            ),
+        ),
+    ),
+    Variant(
+        "norm unfused",
+        set(),
+        (
+            (
+                SERVED,
+                "hidden, residual = self.post_attention_layernorm(self.o_proj(out), residual)",
+                "residual = residual + self.o_proj(out)\n        hidden = self.post_attention_layernorm(residual)",
+            ),
+        ),
+    ),
+    Variant(
+        "projection as a product",
+        set(),
+        ((SERVED, "hidden = self.fc(hidden)", "hidden = hidden @ self.fc.weight.t()"),),
+    ),
+    Variant(
+        "activation written out",
+        set(),
+        ((SERVED, "nn.functional.silu(gate) * up", "gate * torch.sigmoid(gate) * up"),),
+    ),
+    Variant(
+        "window of the same size",
+        set(),
+        ((SERVED, "Slots(index, head**-0.5)", "Slots(index, head**-0.5, 64)"),),
+        train={"transformer_layer_config": {"sliding_window": 64}},
+    ),
+    Variant(
+        "biases on both sides",
+        set(),
+        train={"transformer_layer_config": {"attention_bias": True}},
+        serve={"attention_bias": True},
+    ),
+    Variant(
+        "all positions moved",
+        set(),
+        ((DRAFT, "angles(positions + step,", "angles(positions + step + 1,"),),
+    ),
+]
+
+NOT_HERE = {"attention-qk-norm", "aux-count", "embedding-source", "layers"}
+"""Clauses that the small engines cannot break; the real releases' tests do."""
+
+
+def _config(name: str, changes: dict[str, Any]) -> ConfigFile:
+    data = json.loads((FIXTURES / "example" / name).read_text())
+    data["norm_before_residual"] = False
+    for key, value in changes.items():
+        if isinstance(value, dict):
+            data[key] = {**data.get(key, {}), **value}
+        else:
+            data[key] = value
+    return ConfigFile(name, json.dumps(data).encode(), data)
+
+
+def report(variant: Variant, folder: Path) -> Report:
+    """Verifies one variant of the packaged engines."""
+    for engine in ("toy_trainer", "toy_server"):
+        shutil.copytree(FIXTURES / "engines" / engine, folder / engine)
+    for path, old, new in variant.edits:
+        text = (folder / path).read_text()
+        assert text.count(old) == 1, f"{path}: {old!r} stands there {text.count(old)} times"
+        (folder / path).write_text(text.replace(old, new))
+    return verify(
+        VerifyRequest(
+            train=str(folder / "toy_trainer"),
+            serve=str(folder / "toy_server"),
+            train_config=_config("train.json", copy.deepcopy(variant.train)),
+            serve_config=_config("serve.json", copy.deepcopy(variant.serve)),
+            target=Target(config=_config("target.json", {})),
+            renames=variant.renames,
+            access=Access(offline=True),
+        )
+    )
+
+
+@pytest.mark.parametrize("variant", [*VIOLATING, *AGREEING], ids=lambda v: v.name.replace(" ", "-"))
+def test_exactly_the_clauses_that_own_the_change_are_violated(
+    variant: Variant, tmp_path: Path
+) -> None:
+    found = report(variant, tmp_path)
+    violated = {c.id for c in found.clauses if c.status is Status.VIOLATED}
+    assert violated == variant.violated, [(c.id, c.message) for c in found.clauses if c.message]
+    assert found.exit_status == (1 if variant.violated else 0)
+    if not variant.violated:
+        undecided = [(c.id, c.reason) for c in found.clauses if c.undecided]
+        assert not undecided
+
+
+def test_every_implemented_clause_is_broken_by_some_variant() -> None:
+    broken = {clause for variant in VIOLATING for clause in variant.violated}
+    implemented = {c.id for c in load_contract().clauses.values() if c.implemented}
+    assert implemented - broken == NOT_HERE
