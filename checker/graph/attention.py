@@ -77,6 +77,8 @@ def _group(b: Rules, query: Term, key: Term, value: Term, band: Attr) -> Group:
     key, value = _one_head(b, key), _one_head(b, value)
     fits = key.rank == value.rank and key.shape[:-1] == value.shape[:-1] and key.rank in (2, 3)
     need(fits, f"attention with keys of {key.shape} and values of {value.shape}")
+    fits = equal(key.shape[0], query.shape[0]) is not False
+    need(fits, f"attention of {query.shape[0]} queries over {key.shape[0]} keys of one step")
     fits = equal(key.shape[-1], query.shape[-1]) is not False
     need(fits, f"attention with queries of {query.shape} and keys of {key.shape}")
     fits = key.rank == 2 or exact_div(heads, key.shape[-2]) is not None

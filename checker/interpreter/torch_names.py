@@ -198,7 +198,15 @@ def _rope(m: Machine, x: Tensor, positions: Tensor, **attrs: Value) -> Value:
     scaling = attrs.get("scaling")
     frozen = tuple(sorted((k, _frozen(v)) for k, v in scaling.items())) if isinstance(scaling, dict) else None
     attrs["scaling"] = frozen
+    x = _one_axis_each(m, x)
     return x.alike(Root(op(m, "rope", x.term(m), torch_ops.arranged(m, positions).term(m), **attrs)))
+
+
+def _one_axis_each(m: Machine, t: Tensor) -> Tensor:
+    """The same tensor with every axis held by one logical axis (none where it is of size one), in order."""
+    for axis in range(len(t.axes)):
+        t = torch_ops.regroup(m, t, axis)
+    return torch_ops.arranged(m, t)
 
 
 def _frozen(value: Value) -> Value:
@@ -212,9 +220,10 @@ def _inv_freq(m: Machine, base: Value, dim: Value, scaling: Value) -> Value:
 
 def _attention(m: Machine, q: Tensor, keys: Value, values: Value, visible: Value, scale: Value) -> Value:
     """Attention of q (tokens, heads, head_dim) over one (key, value, band) per step."""
+    q = _one_axis_each(m, q)
     terms = [q.term(m)]
     for k, v in zip(keys, values, strict=True):
-        terms += [torch_ops.arranged(m, k).term(m), torch_ops.arranged(m, v).term(m)]
+        terms += [_one_axis_each(m, k).term(m), _one_axis_each(m, v).term(m)]
     bands = tuple(tuple(b) for b in visible)
     return q.alike(Root(op(m, "attention", *terms, visible=bands, scale=scale)))
 
