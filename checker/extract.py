@@ -11,7 +11,13 @@ from checker.example import FOLDER
 from checker.graph.terms import Pool, Term, unknowns
 from checker.report.tree import Node
 from checker.syntax import Workspace
-from checker.verify import allow_deep_recursion, config_of, open_side, target_config_of, without_loading
+from checker.verify import (
+    allow_deep_recursion,
+    config_of,
+    open_side,
+    target_config_of,
+    without_loading,
+)
 
 if TYPE_CHECKING:
     from checker.engines import Engine
@@ -45,7 +51,9 @@ def extract(request: ExtractRequest) -> Node:
         failure = extraction.failure
         what = f"raises {failure.type}: {failure.message}" if failure.type else failure.message
         place = str(failure.location) if failure.location else opened.tree.label
-        raise InputError(f"the draft could not be followed: {what}", "give another --config, or report it", place)
+        raise InputError(
+            f"the draft could not be followed: {what}", "give another --config, or report it", place
+        )
     return _tree(extraction, opened.tree.label)
 
 

@@ -19,7 +19,7 @@ from checker.engines import (
 )
 from checker.errors import InputError
 from checker.graph.terms import Pool
-from checker.judging import compare, judge
+from checker.judging import Comparison, compare, judge
 from checker.judging.judge import Case
 from checker.judging.probes import Prober
 from checker.launch import parse_launch
@@ -37,9 +37,7 @@ if TYPE_CHECKING:
     from checker.request import Access, Pin, Target, VerifyRequest
 
 _RECURSION = 12_000
-_DEPLOYMENT = (
-    "deployment: CUDA, top-k 1, CUDA graphs on, environment variables at their defaults, weights not quantised"
-)
+_DEPLOYMENT = "deployment: CUDA, top-k 1, CUDA graphs on, environment variables at their defaults, weights not quantised"
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,14 +69,15 @@ def verify(request: VerifyRequest) -> Report:
     target = target_config_of(request.target)
     launch = parse_launch(request.launch) if request.launch else {}
     pool = Pool()
-    train = extract_side(
-        trainer.engine,
-        Workspace(list(trainer.trees)),
-        pool,
-        stubs,
-        Inputs(train_config, target, launch),
-        trainer.tree.label,
-    )
+    trainer_workspace = Workspace(list(trainer.trees))
+
+    def trained(config: dict[str, Any]) -> Extraction:
+        given = Inputs(config, target, launch)
+        return extract_side(
+            trainer.engine, trainer_workspace, pool, stubs, given, trainer.tree.label
+        )
+
+    train = trained(train_config)
     own_embedding = any(name in train.trained for name in trainer.engine.from_target)
     inputs = Inputs(
         serve_config,
@@ -94,10 +93,20 @@ def verify(request: VerifyRequest) -> Report:
         serve.captured = capture(server.engine, workspace, stubs, inputs, server.tree.label)
     whole = train.failure is None and serve.failure is None
     comparison = compare(train, serve, pool, contract.wires) if whole else None
-    case = Case(contract, train, serve, comparison, serve_config, train_config)
+
+    def compare_without(config: dict[str, Any]) -> Comparison | None:
+        other = trained(config)
+        return compare(other, serve, pool, contract.wires) if other.failure is None else None
+
+    case = Case(contract, train, serve, comparison, serve_config, train_config, compare_without)
     prober = Prober(
         lambda config: extract_side(
-            without_loading(server.engine), workspace, Pool(), stubs, replace(inputs, config=config), server.tree.label
+            without_loading(server.engine),
+            workspace,
+            Pool(),
+            stubs,
+            replace(inputs, config=config),
+            server.tree.label,
         )
     )
     results = complete(prober.notes(case, judge(case)), contract)
@@ -130,7 +139,9 @@ def open_side(
     """
     candidates = [e for e in engines if e.role == role]
     name = spec.partition("==")[0]
-    named = [e for e in candidates if e.distribution == name or spec == f"installed:{e.distribution}"]
+    named = [
+        e for e in candidates if e.distribution == name or spec == f"installed:{e.distribution}"
+    ]
     problem: InputError | None = None
     for engine in named or candidates:
         try:
@@ -145,8 +156,12 @@ def open_side(
     if problem is not None and (named or len(candidates) == 1):
         raise problem
     if problem is not None and not _looks_like_folder(spec):
-        raise InputError(f"{spec} is no {role} that is described", f"give one of: {known}", f"--{_OPTION[role]}")
-    raise problem or InputError(f"no {role} is described", "describe one under contracts/engines", spec)
+        raise InputError(
+            f"{spec} is no {role} that is described", f"give one of: {known}", f"--{_OPTION[role]}"
+        )
+    raise problem or InputError(
+        f"no {role} is described", "describe one under contracts/engines", spec
+    )
 
 
 _OPTION = {"trainer": "train", "server": "serve"}
@@ -183,7 +198,9 @@ def config_of(file: ConfigFile | None, engine: Engine, option: str) -> dict[str,
         InputError: there is none, or it is of another kind.
     """
     if file is None:
-        raise InputError("a configuration is needed", f"give {option} or --draft with a config.json")
+        raise InputError(
+            "a configuration is needed", f"give {option} or --draft with a config.json"
+        )
     missing = [key for key in engine.config_requires if key not in file.data]
     if missing:
         raise InputError(

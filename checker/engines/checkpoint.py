@@ -68,10 +68,13 @@ def _name_parameters(m: Machine, model: Value, loaded: Value = True) -> Value:
         shape = tensor.term(m).shape
         parts = tensor.extra.get("parts")
         if loaded or not parts or len(parts) == 1:
-            term = m.builder.param(path if loaded else f"unloaded:{path}", shape, loaded=bool(loaded))
+            term = m.builder.param(
+                path if loaded else f"unloaded:{path}", shape, loaded=bool(loaded)
+            )
         else:
             pieces = [
-                m.builder.param(f"unloaded:{path}#{key}", (size, *shape[1:]), loaded=False) for key, size in parts
+                m.builder.param(f"unloaded:{path}#{key}", (size, *shape[1:]), loaded=False)
+                for key, size in parts
             ]
             term = op(m, "concat", *pieces, axis=-len(shape))
         tensor.storage.set(m, term)
@@ -155,7 +158,9 @@ def collect(m: Machine, model: Value, names: dict[str, Any], result: Extraction)
     saved = names.get("checkpoint")
     if isinstance(saved, dict) and not result.checkpoint:
         result.checkpoint = {
-            name: (value.term(m).shape, value.kind) for name, value in saved.items() if isinstance(value, Tensor)
+            name: (value.term(m).shape, value.kind)
+            for name, value in saved.items()
+            if isinstance(value, Tensor)
         }
     reached: dict[str, str] = {}
     result.unloaded = {}

@@ -44,7 +44,10 @@ class Engine:
 
 def load_engines() -> tuple[Engine, ...]:
     """All engines that are described, in order of their files' names."""
-    return tuple(_engine(path.name, load_plain(path)) for path in sorted((CONTRACTS / "engines").glob("*.yaml")))
+    return tuple(
+        _engine(path.name, load_plain(path))
+        for path in sorted((CONTRACTS / "engines").glob("*.yaml"))
+    )
 
 
 def _engine(file: str, document: Any) -> Engine:

@@ -130,7 +130,10 @@ def extract_side(
         if len(results) + len(pending) > _PATHS:
             first = results[0]
             first.failure = Failure(
-                "run", None, f"more than {_PATHS} combinations of undecided conditions", first.decisions[-1].location
+                "run",
+                None,
+                f"more than {_PATHS} combinations of undecided conditions",
+                first.decisions[-1].location,
             )
             return first
     return _joined(results, builder)
@@ -178,7 +181,11 @@ def _joined(results: list[Extraction], builder: Builder) -> Extraction:
         if all(r.failure == failed.failure for r in results):
             return failed
         decision = (failed.decisions or first.decisions)[-1]
-        failed.failure = replace(failed.failure, type=None, message=f"depends on {decision.text}: {failed.failure.message}")  # type: ignore[arg-type]
+        failed.failure = replace(
+            failed.failure,
+            type=None,
+            message=f"depends on {decision.text}: {failed.failure.message}",
+        )  # type: ignore[arg-type]
         return failed
     decision = next((d for r in results for d in reversed(r.decisions)), None)
     for name in ("logits", "feedback"):
@@ -189,7 +196,9 @@ def _joined(results: list[Extraction], builder: Builder) -> Extraction:
                 joined.append(terms[0])
                 continue
             builder.here = decision.location if decision else None
-            reason = f"depends on a condition that nothing decides: {decision.text if decision else ''}"
+            reason = (
+                f"depends on a condition that nothing decides: {decision.text if decision else ''}"
+            )
             unknown = builder.unknown(reason, terms[0].shape)
             first.origins.update(builder.origins)
             joined.append(unknown)
@@ -218,7 +227,9 @@ def _one_path(
     if engine.eager:
         m.eager_packages.add(engine.package)
     result = Extraction(engine, origins=m.builder.origins, reads=m.reads)
-    result.checkpoint = dict(inputs.checkpoint)  # under the trained names, whatever they were renamed to
+    result.checkpoint = dict(
+        inputs.checkpoint
+    )  # under the trained names, whatever they were renamed to
     module = _script_module(m, engine, inputs)
     stage_name = ""
     try:
@@ -242,9 +253,13 @@ def _one_path(
         result.failure = Failure(stage_name, None, stuck.reason, stuck.location)
     except UnparsableModule as error:
         place = Location(error.tree, error.path, error.line, error.column)
-        result.failure = Failure(stage_name, None, f"the file cannot be parsed: {error.reason}", place)
+        result.failure = Failure(
+            stage_name, None, f"the file cannot be parsed: {error.reason}", place
+        )
     except RecursionError:
-        result.failure = Failure(stage_name, None, "the checked code nests too deeply", m.location())
+        result.failure = Failure(
+            stage_name, None, "the checked code nests too deeply", m.location()
+        )
     result.decisions = m.decisions
     result.assumptions = list(m.assumptions)
     result.trained = set(m.grad_used)
@@ -258,7 +273,9 @@ def _recent_keys(m: Machine, raised: Raised) -> tuple[str, ...]:
         return ()
     line = (raised.location.path, raised.location.line)
     return tuple(
-        dict.fromkeys(r.key for r in m.reads if r.location and (r.location.path, r.location.line) == line)
+        dict.fromkeys(
+            r.key for r in m.reads if r.location and (r.location.path, r.location.line) == line
+        )
     )
 
 

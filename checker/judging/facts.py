@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import copy
+import re
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -52,7 +54,9 @@ def weights(case: Case, results: Mapping[str, ClauseResult]) -> ClauseResult | N
         )
     parts = []
     if dropped:
-        parts.append(f"{_listed(dropped)} reach{'es' if len(dropped) == 1 else ''} no parameter of the server")
+        parts.append(
+            f"{_listed(dropped)} reach{'es' if len(dropped) == 1 else ''} no parameter of the server"
+        )
     if initial:
         parts.append(f"{_listed(initial)} keep{'s' if len(initial) == 1 else ''} the initial value")
     return ClauseResult(
@@ -67,7 +71,10 @@ def weights(case: Case, results: Mapping[str, ClauseResult]) -> ClauseResult | N
 
 def _locations(case: Case, names: list[str]) -> tuple[Any, ...]:
     for term in postorder(*case.train.logits):
-        if any(a.op == "param" and a.attr("name") in names for a in term.args) and term in case.train.origins:
+        if (
+            any(a.op == "param" and a.attr("name") in names for a in term.args)
+            and term in case.train.origins
+        ):
             return case.train.origins[term][:1]
     return ()
 
@@ -87,14 +94,19 @@ def aux_count(case: Case, results: Mapping[str, ClauseResult]) -> ClauseResult |
         handed = case.serve.captured.count
     if handed is None:
         return ClauseResult(
-            clause.id, Status.UNPROVEN, clause.severity, reason="how many aux states the server hands over is not known"
+            clause.id,
+            Status.UNPROVEN,
+            clause.severity,
+            reason="how many aux states the server hands over is not known",
         )
     same = trained == handed
     return ClauseResult(
         clause.id,
         Status.HOLDS if same else Status.VIOLATED,
         clause.severity,
-        message="" if same else f"the draft was trained on {trained} aux states, the server hands over {handed}",
+        message=""
+        if same
+        else f"the draft was trained on {trained} aux states, the server hands over {handed}",
         train=SideValue(str(trained)),
         serve=SideValue(str(handed)),
     )
@@ -103,25 +115,30 @@ def aux_count(case: Case, results: Mapping[str, ClauseResult]) -> ClauseResult |
 def config_reads(case: Case, results: Mapping[str, ClauseResult]) -> ClauseResult | None:
     """Every trained switch that matters here reaches the server.
 
-    A switch matters when a clause it decides is violated and its trained value is not the plain architecture's;
-    one whose value makes no difference on this server is no finding.
+    A switch matters when a clause it decides is violated, and would not be had the draft been trained without it;
+    one whose value makes no difference to this server is no finding.
     """
     clause = case.contract.fact_owner("config-reads")
     if clause is None:
         return None
     for switch in case.contract.switches.values():
-        statuses = {results[c].status for c in switch.clauses if c in results}
-        if Status.VIOLATED not in statuses:
-            continue
-        finding = _unread(case, clause, switch)
-        if finding is not None:
+        violated = {
+            c for c in switch.clauses if c in results and results[c].status is Status.VIOLATED
+        }
+        finding = _unread(case, clause, switch) if violated else None
+        if finding is not None and _is_cause(case, switch, violated):
             return finding
     undecided = sorted(
-        r.id for r in results.values() if r.status is Status.UNPROVEN and case.contract.clauses[r.id].implemented
+        r.id
+        for r in results.values()
+        if r.status is Status.UNPROVEN and case.contract.clauses[r.id].implemented
     )
     if undecided:
         return ClauseResult(
-            clause.id, Status.UNPROVEN, clause.severity, reason=f"depends on {undecided[0]}, which is unproven"
+            clause.id,
+            Status.UNPROVEN,
+            clause.severity,
+            reason=f"depends on {undecided[0]}, which is unproven",
         )
     return ClauseResult(clause.id, Status.HOLDS, clause.severity)
 
@@ -154,6 +171,36 @@ def _unread(case: Case, clause: Clause, switch: Switch) -> ClauseResult | None:
         train=SideValue(f"{place} = {wording.as_json(value)}"),
         serve=SideValue("not read" if not reads else _spots(reads), places),
     )
+
+
+def _is_cause(case: Case, switch: Switch, violated: set[str]) -> bool:
+    """Whether those clauses would hold had the draft been trained with the switch at its default."""
+    place, _ = wording.stated(case.train_config, wording.spelled(switch, case.train.engine))
+    if place is None or case.comparison is None or case.compare_without is None:
+        return False
+    other = case.compare_without(changed(case.train_config, place, switch.default))
+    if other is None:
+        return False
+    still = {
+        c.id
+        for f in other.findings
+        if (c := case.contract.owner(f.edit.wire, f.edit.aspect, f.edit.operator))
+    }
+    return not violated & still
+
+
+def changed(config: Mapping[str, Any], place: str, value: Any) -> dict[str, Any]:
+    """A configuration with one key set, or removed where the value is None."""
+    made = copy.deepcopy(dict(config))
+    *parents, last = place.split(".")
+    node: Any = made
+    for part in parents:
+        node = node[part]
+    if value is None:
+        node.pop(last, None)
+    else:
+        node[last] = value
+    return made
 
 
 def _spots(reads: list[Any]) -> str:
@@ -191,7 +238,9 @@ def owner_of_failure(case: Case, failure: Failure) -> Clause:
         if clause is not None:
             return clause
     facts = {"construct": "registry" if not case.serve.entry else "layers", "load": "weights"}
-    return contract.fact_owner(facts.get(failure.stage, "layers")) or next(iter(contract.clauses.values()))
+    return contract.fact_owner(facts.get(failure.stage, "layers")) or next(
+        iter(contract.clauses.values())
+    )
 
 
 def _owner_of_parameter(case: Case, name: str, step: int) -> Clause | None:
@@ -200,8 +249,8 @@ def _owner_of_parameter(case: Case, name: str, step: int) -> Clause | None:
     Its shape is the matter where the wire uses the tensor at this step; that it is used at all where it does not.
     """
     for key, entry in case.contract.wires["parameters"].items():
-        tail = str(entry["tensor"]).rpartition("}.")[2]
-        if not (name == tail or name.endswith("." + tail)):
+        pattern = re.sub(r"\\\{\w+\\\}", r"\\d+", re.escape(str(entry["tensor"])))
+        if not re.search(rf"(^|\.){pattern}$", name):
             continue
         for wire, definition in case.contract.wires["wires"].items():
             if f"({key}," in str(definition):
@@ -213,6 +262,8 @@ def _owner_of_parameter(case: Case, name: str, step: int) -> Clause | None:
 
 def _definition_at(definition: Any, step: int) -> Any:
     """The part of a wire's definition that holds at a step."""
-    if isinstance(definition, Mapping) and ("first-step" in definition or "next-step" in definition):
+    if isinstance(definition, Mapping) and (
+        "first-step" in definition or "next-step" in definition
+    ):
         return definition.get("first-step" if step == 0 else "next-step", "")
     return definition

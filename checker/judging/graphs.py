@@ -46,13 +46,17 @@ class Comparison:
     exhausted: bool
 
 
-def compare(train: Extraction, serve: Extraction, pool: Pool, wires: Mapping[str, Any]) -> Comparison:
+def compare(
+    train: Extraction, serve: Extraction, pool: Pool, wires: Mapping[str, Any]
+) -> Comparison:
     """Compares the logits of every step of two complete extractions."""
     contract = contract_terms(wires, Builder(pool), _switches(train), len(train.logits))
     by_train = difference(contract.logits, train.logits, contract.labels)
     dropped = [name for name, parameter in serve.weights.items() if parameter is None]
     pairs = stand_ins(train.logits, serve.logits, dropped)
-    served = substituted(Builder(pool), serve.logits, pairs, serve.origins) if pairs else serve.logits
+    served = (
+        substituted(Builder(pool), serve.logits, pairs, serve.origins) if pairs else serve.logits
+    )
     by_serve = difference(contract.logits, served, contract.labels)
     train_keys = {_key(edit) for edit in by_train.edits}
     serve_keys = {_key(edit) for edit in by_serve.edits}
@@ -61,10 +65,7 @@ def compare(train: Extraction, serve: Extraction, pool: Pool, wires: Mapping[str
     return Comparison(
         contract,
         tuple(findings),
-        {
-            wire: (_partner(by_train, wire), _partner(by_serve, wire))
-            for wire in contract.wires
-        },
+        {wire: (_partner(by_train, wire), _partner(by_serve, wire)) for wire in contract.wires},
         frozenset((*by_train.hidden, *by_serve.hidden)),
         frozenset((*by_train.uncompared, *by_serve.uncompared)),
         tuple(pairs.items()),
@@ -75,7 +76,16 @@ def compare(train: Extraction, serve: Extraction, pool: Pool, wires: Mapping[str
 
 def _key(edit: Edit) -> tuple[Any, ...]:
     """What makes two deviations from the contract one and the same."""
-    return (edit.kind, edit.wire, edit.step, edit.layer, edit.aspect, edit.operator, edit.serve, edit.detail)
+    return (
+        edit.kind,
+        edit.wire,
+        edit.step,
+        edit.layer,
+        edit.aspect,
+        edit.operator,
+        edit.serve,
+        edit.detail,
+    )
 
 
 def _partner(found: Difference, wire: Wire) -> Term | None:
@@ -87,7 +97,11 @@ def _switches(train: Extraction) -> dict[str, Any]:
     """The trained values of the contract's switches; what the rotary embedding came to is read off the graph."""
     switches = dict(train.switches)
     rope = next((t for t in postorder(*train.logits) if t.op == "rope"), None)
-    for name, attribute in (("rope_base", "base"), ("rope_dim", "dim"), ("rope_scaling", "scaling")):
+    for name, attribute in (
+        ("rope_base", "base"),
+        ("rope_dim", "dim"),
+        ("rope_scaling", "scaling"),
+    ):
         if name not in switches:
             switches[name] = rope.attr(attribute) if rope is not None else None
     return switches

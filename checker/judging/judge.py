@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -20,7 +20,11 @@ from checker.report.model import RAISES, ClauseResult, Raised, SideValue, Status
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """Everything a judgement is made from. `comparison` is None when a side failed."""
+    """Everything a judgement is made from.
+
+    `comparison` is None when a side failed. `compare_without` compares the server with a draft trained from another
+    configuration (None when that one cannot be followed).
+    """
 
     contract: Contract
     train: Extraction
@@ -28,6 +32,7 @@ class Case:
     comparison: Comparison | None
     serve_config: Mapping[str, Any]
     train_config: Mapping[str, Any]
+    compare_without: Callable[[dict[str, Any]], Comparison | None] | None = None
 
 
 def judge(case: Case) -> list[ClauseResult]:
@@ -92,7 +97,9 @@ def _wires_by_clause(contract: Contract, comparison: Comparison) -> dict[str, tu
     return {key: tuple(wires) for key, wires in found.items()}
 
 
-def _violated(case: Case, comparison: Comparison, clause: Clause, findings: list[Finding]) -> ClauseResult:
+def _violated(
+    case: Case, comparison: Comparison, clause: Clause, findings: list[Finding]
+) -> ClauseResult:
     findings = sorted(findings, key=lambda f: (f.edit.step or 0, f.edit.layer or 0))
     first = findings[0]
     train, serve = _values(case, comparison, first)
@@ -108,23 +115,44 @@ def _violated(case: Case, comparison: Comparison, clause: Clause, findings: list
 
 
 def _unviolated(
-    case: Case, comparison: Comparison, clause: Clause, unknown: list[Finding], wires: tuple[Wire, ...]
+    case: Case,
+    comparison: Comparison,
+    clause: Clause,
+    unknown: list[Finding],
+    wires: tuple[Wire, ...],
 ) -> ClauseResult:
     if unknown:
         return _unproven(case, clause, unknown)
     hidden = [w for w in wires if w in comparison.hidden]
     if hidden:
         reason = _unknown_reason(comparison)
-        return ClauseResult(clause.id, Status.UNPROVEN, clause.severity, reason=f"{hidden[0].name} is hidden: {reason}")
+        return ClauseResult(
+            clause.id,
+            Status.UNPROVEN,
+            clause.severity,
+            reason=f"{hidden[0].name} is hidden: {reason}",
+        )
     if comparison.exhausted:
-        return ClauseResult(clause.id, Status.UNPROVEN, clause.severity, reason="the graphs are too large to compare")
+        return ClauseResult(
+            clause.id,
+            Status.UNPROVEN,
+            clause.severity,
+            reason="the graphs are too large to compare",
+        )
     lost = [w for w in wires if w in comparison.uncompared and None in comparison.wires[w]]
     if lost:
         reason = f"{lost[0].name} has no counterpart on the other side, because of another violated clause"
         return ClauseResult(clause.id, Status.UNPROVEN, clause.severity, reason=reason)
     if not comparison.same and not comparison.findings and not comparison.pairs:
-        return ClauseResult(clause.id, Status.UNPROVEN, clause.severity, reason="the graphs differ in a way that was not found")
-    train, serve = _wire_values(case, comparison, wires[0]) if len(wires) <= 8 else (SideValue(), SideValue())
+        return ClauseResult(
+            clause.id,
+            Status.UNPROVEN,
+            clause.severity,
+            reason="the graphs differ in a way that was not found",
+        )
+    train, serve = (
+        _wire_values(case, comparison, wires[0]) if len(wires) <= 8 else (SideValue(), SideValue())
+    )
     return ClauseResult(clause.id, Status.HOLDS, clause.severity, train=train, serve=serve)
 
 
@@ -162,8 +190,13 @@ def _values(case: Case, comparison: Comparison, finding: Finding) -> tuple[SideV
     """What each side computes where a finding is."""
     edit = finding.edit
     wire = next(
-        (w for w in sorted(comparison.contract.wires) if w.name == edit.wire and w.step == (edit.step or 0)
-         and (edit.layer is None or w.layer in (-1, edit.layer))),
+        (
+            w
+            for w in sorted(comparison.contract.wires)
+            if w.name == edit.wire
+            and w.step == (edit.step or 0)
+            and (edit.layer is None or w.layer in (-1, edit.layer))
+        ),
         None,
     )
     whole_train, whole_serve = comparison.wires.get(wire, (None, None)) if wire else (None, None)
@@ -182,7 +215,9 @@ def _side_value(
     shown = term if term is not None else whole
     if shown is None:
         return SideValue()
-    leaf = shown.op in ("param", "input") and whole is not None  # a leaf's line says nothing: its user's does
+    leaf = (
+        shown.op in ("param", "input") and whole is not None
+    )  # a leaf's line says nothing: its user's does
     places = _places(side, whole if leaf else shown) or _places(side, whole)
     return SideValue(wording.rendered(shown, comparison), places)
 
@@ -210,7 +245,9 @@ def _places(side: Extraction, term: Term | None) -> tuple[Location, ...]:
 # -- an engine that stops ------------------------------------------------------------------------------
 
 
-def _failed(case: Case, side: str, failure: Failure, results: dict[str, ClauseResult]) -> list[ClauseResult]:
+def _failed(
+    case: Case, side: str, failure: Failure, results: dict[str, ClauseResult]
+) -> list[ClauseResult]:
     """A side that would raise violates the clause that owns what it was computing; one that could not be followed
     leaves everything unproven."""
     name = "the trainer" if side == "train" else "the server"
@@ -233,12 +270,16 @@ def _failed(case: Case, side: str, failure: Failure, results: dict[str, ClauseRe
     for clause in implemented:
         if clause.id == owner.id:
             continue
-        results[clause.id] = ClauseResult(clause.id, Status.NOT_APPLICABLE, clause.severity, reason=RAISES)
+        results[clause.id] = ClauseResult(
+            clause.id, Status.NOT_APPLICABLE, clause.severity, reason=RAISES
+        )
     results[owner.id] = ClauseResult(
         owner.id,
         Status.VIOLATED,
         owner.severity,
-        message=f"{name} raises {failure.type}: {failure.message}" if failure.message else f"{name} raises {failure.type}",
+        message=f"{name} raises {failure.type}: {failure.message}"
+        if failure.message
+        else f"{name} raises {failure.type}",
         when=wording.conditions(case, owner),
         error=Raised(failure.type, failure.message, failure.location),
         train=SideValue(None, places) if side == "train" else SideValue(),

@@ -42,7 +42,11 @@ class Prober:
         probed = self.extract(_cut(case.serve_config, place, probe.keep))
         if probed.failure is not None or not probed.logits:
             return None
-        used = {str(t.attr("name")).removeprefix("unloaded:") for t in postorder(probed.logits[0]) if t.op == "param"}
+        used = {
+            str(t.attr("name")).removeprefix("unloaded:")
+            for t in postorder(probed.logits[0])
+            if t.op == "param"
+        }
         if path in used:
             return None
         states = "one item" if probe.keep == 1 else f"{probe.keep} items"

@@ -40,7 +40,9 @@ def message(findings: list[Finding], comparison: Comparison) -> str:
     sentences: dict[str, set[int]] = {}
     for finding in findings:
         text = _sentence(finding, comparison)
-        sentences.setdefault(text, set()).add(finding.edit.step if finding.edit.step is not None else -1)
+        sentences.setdefault(text, set()).add(
+            finding.edit.step if finding.edit.step is not None else -1
+        )
     steps = {wire.step for wire in comparison.contract.wires}
     parts = []
     for text, seen in sentences.items():
@@ -56,7 +58,9 @@ def _steps(seen: set[int]) -> str:
 
 def _sentence(finding: Finding, comparison: Comparison) -> str:
     edit = finding.edit
-    one, other = ("the server", "training") if finding.deviating == "serve" else ("training", "the server")
+    one, other = (
+        ("the server", "training") if finding.deviating == "serve" else ("training", "the server")
+    )
     what = edit.operator or "operation"
     wire = f" on {edit.wire}" if edit.wire else ""
     match edit.kind:
@@ -74,7 +78,9 @@ def _sentence(finding: Finding, comparison: Comparison) -> str:
         case Kind.SHAPE:
             text = f"{_name(edit.train)} has another shape: {_shape(edit.serve)} where {other} has {_shape(edit.train)}"
         case Kind.REPLACED:
-            there = rendered(edit.serve, comparison, 2) if edit.serve is not None else "something else"
+            there = (
+                rendered(edit.serve, comparison, 2) if edit.serve is not None else "something else"
+            )
             here = rendered(edit.train, comparison, 2) if edit.train is not None else "nothing"
             text = f"{one} has {there} where {other} has {here}"
         case _:
@@ -99,7 +105,9 @@ def _of(edit: Edit, term: Term | None) -> str:
     if edit.aspect == "visible" and isinstance(value, tuple):
         return " and ".join(_band(band) for band in value if isinstance(band, tuple))
     if isinstance(value, tuple):
-        return ", ".join(f"{p[0]}={p[1]}" if isinstance(p, tuple) and len(p) == 2 else str(p) for p in value)
+        return ", ".join(
+            f"{p[0]}={p[1]}" if isinstance(p, tuple) and len(p) == 2 else str(p) for p in value
+        )
     return str(value)
 
 
@@ -137,7 +145,9 @@ def conditions(case: Case, clause: Clause) -> tuple[str, ...]:
         place, value = stated(case.train_config, spelled(switch, case.train.engine))
         there, served = stated(case.serve_config, spelled(switch, case.serve.engine))
         differs = place is not None and there is not None and value != served and not _moved(switch)
-        if place is not None and (differs or (switch.default is not None and value != switch.default)):
+        if place is not None and (
+            differs or (switch.default is not None and value != switch.default)
+        ):
             found.append(f"{place} == {as_json(value)}")
         if differs:
             found.append(f"served {there} == {as_json(served)}")
@@ -145,8 +155,9 @@ def conditions(case: Case, clause: Clause) -> tuple[str, ...]:
 
 
 def spelled(switch: Switch, engine: Engine) -> tuple[str, ...]:
-    """The dotted keys under which an engine states a switch: its own name where nothing else is described."""
-    return switch.spellings.get(engine.name) or (switch.name,)
+    """The dotted keys under which an engine states a switch: anyone's where its own are not described."""
+    anyone = (key for keys in switch.spellings.values() for key in keys)
+    return switch.spellings.get(engine.name) or (switch.name, *anyone)
 
 
 def _moved(switch: Switch) -> bool:

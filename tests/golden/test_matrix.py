@@ -132,7 +132,7 @@ VIOLATING = [
     ),
     Variant(
         "fc bias",
-        {"fc-shape"},
+        {"fc-shape", "weights-loaded"},
         (
             (
                 DRAFT,
@@ -166,7 +166,7 @@ VIOLATING = [
     ),
     Variant(
         "head tied",
-        {"lm-head-source", "weights-loaded"},
+        {"lm-head-source", "weights-loaded", "vocabulary"},
         (
             (
                 SERVED,
