@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Sequence
+from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, TypeVar
 
 from checker.graph import matching as m
 from checker.graph.lanes import UNARY
 from checker.graph.matching import Change, Found, Kind, Match, Move, Pair
+from checker.graph.rotary import shift_of
 
 if TYPE_CHECKING:
     from checker.graph.likeness import Likeness
@@ -18,9 +19,12 @@ R = TypeVar("R")
 Steps = Generator[Pair, Match, R]
 Item = tuple["Term", ...]
 Items = Sequence[Item]
+Measure = tuple[Callable[[Item, Item], float], float]
 
 ALIKE: Final = 0.34
 """Terms less alike than this are not worth looking for one inside the other."""
+SLACK: Final = 2
+KIN: Final = 0.1
 CHAIN: Final = 3
 """At most so many operators in a row that only one side has are looked through at once."""
 LARGEST: Final = 7
@@ -75,7 +79,7 @@ class Aligner:
             self.exhausted = True
             return replaced
         best = replaced
-        if t.op == s.op:
+        if t.op == s.op and t.op != "input":
             same = yield from self._same(t, s)
             if same.cost <= best.cost or self._likeness.kin(t, s):
                 best = same
@@ -106,16 +110,22 @@ class Aligner:
         """
         skipped, kept = (t, s) if move is Move.WITHOUT_TRAIN else (s, t)
         args = self._kept_args(skipped)
-        for arg in args:
-            chain = [arg]
-            for _ in range(CHAIN if len(args) == 1 else 1):
-                if chain[0] is kept or self._likeness.kin(chain[0], kept):
-                    return [(move, arg)]
-                below = self._kept_args(chain[0])
-                if len(below) != 1:
-                    break
-                chain = below
-        return []
+        found = [(self._relation(arg, kept, CHAIN if len(args) == 1 else 1), arg) for arg in args]
+        best = max(found, key=lambda item: item[0], default=(0.0, skipped))
+        return [(move, best[1])] if best[0] > 0 else []
+
+    def _relation(self, arg: Term, kept: Term, depth: int) -> float:
+        """How surely an operand is the other side's term, looking through operators in a row."""
+        for _ in range(depth):
+            if arg is kept:
+                return 4.0
+            if self._likeness.kin(arg, kept):
+                return self._likeness.kinship(arg, kept)
+            below = self._kept_args(arg)
+            if len(below) != 1:
+                break
+            arg = below[0]
+        return 0.0
 
     def _kept_args(self, term: Term) -> list[Term]:
         args = dict.fromkeys(term.args)
@@ -125,10 +135,24 @@ class Aligner:
         """One side's operator left out, all but one of its operands with it."""
         kind, skipped = (Kind.MISSING, t) if move is Move.WITHOUT_TRAIN else (Kind.EXTRA, s)
         pair = (arg, s) if move is Move.WITHOUT_TRAIN else (t, arg)
-        cost = m.MISSING * max(1, len(self._kept_args(skipped)) - 1)
+        cost = m.MISSING * len(self._kept_args(skipped))
         yield from self._visit(pair)
+        if skipped.op in ("add", "mul"):
+            return self._match(move, self._left_out(kind, skipped, arg), [pair])
         change = Change(kind, "operator", t, s, skipped.op)
         return self._match(move, [(change, cost)], [pair])
+
+    def _left_out(self, kind: Kind, term: Term, kept: Term) -> list[tuple[Change, int]]:
+        """A sum or product of which one operand is left: it is the others that are not there.
+
+        What the graph has as one partial sum elsewhere is one operand.
+        """
+        others = list(term.args)
+        others.remove(kept)
+        partial = [p for p in self._likeness.partials(term) if set(p.args) == set(others)]
+        parent = term if kind is Kind.MISSING else None
+        alone = [_loner(kind, "operand", parent, other) for other in partial[:1] or others]
+        return [(change, m.ANOTHER if i else m.MISSING) for i, change in enumerate(alone)]
 
     def _skipping(self, t: Term, s: Term, best: Match, move: Move) -> Steps[Match]:
         """One side's operator left out: the other term is compared with one of its operands."""
@@ -228,11 +252,14 @@ class Aligner:
         """
         ours: Items = [(arg,) for arg in t.args]
         theirs: Items = [(arg,) for arg in s.args]
-        options = [(ours, theirs)]
+        options = self._both_partial(t, s)
         if len(ours) != len(theirs) or not set(ours) & set(theirs):
             options.extend((part, theirs) for part in self._with_partial(t, len(theirs)))
             options.extend((ours, part) for part in self._with_partial(s, len(ours)))
-            options.extend(self._both_partial(t, s))
+        strangers = {i: self._strangers(*items) for i, items in enumerate(options)}
+        most = min((self._strangers(ours, theirs), *strangers.values())) + SLACK
+        likely = sorted((i for i in strangers if strangers[i] <= most), key=lambda i: strangers[i])
+        options = [*(options[i] for i in likely[:LARGEST]), (ours, theirs)]
         priced: list[tuple[int, tuple[Items, Items], Found]] = []
         for items in options:
             found = yield from self._operands(*items)
@@ -241,17 +268,29 @@ class Aligner:
         _, items, found = min(priced, key=lambda option: option[0])
         return items, found
 
+    def _strangers(self, ours: Items, theirs: Items) -> int:
+        """How many operands have no plain partner: a cheap view of how well a grouping fits."""
+        _, left, right = self._partners(ours, theirs, ((self._akin, KIN),))
+        return len(left) + len(right)
+
     def _with_partial(self, term: Term, count: int) -> list[Items]:
         """The operands, with a partial result that the graph has elsewhere standing for its own."""
         items = [_taken(term, partial) for partial in self._likeness.partials(term)]
-        return [item for item in items if len(item) == count][:LARGEST]
+        return [item for item in items if len(item) in (count, count + 1)][:LARGEST]
 
     def _both_partial(self, t: Term, s: Term) -> list[tuple[Items, Items]]:
-        """Both sides with a partial result, where two are each other's most alike."""
+        """Both sides with a partial result: two that leave as many operands, or the most alike."""
         ours, theirs = self._likeness.partials(t), self._likeness.partials(s)
-        alike = m.mutual(ours, theirs, self._likeness.ratio, ALIKE)
+        rest = {len(s.args) - len(p.args): p for p in theirs}
+        pairs = [
+            (p, rest[len(t.args) - len(p.args)])
+            for p in sorted(ours, key=lambda p: -len(p.args))
+            if len(t.args) - len(p.args) in rest
+        ][:4]
+        alike = m.mutual(ours, theirs, self._likeness.closeness, ALIKE)
         alike.sort(key=lambda ij: -len(ours[ij[0]].args))
-        return [(_taken(t, ours[i]), _taken(s, theirs[j])) for i, j in alike[:3]]
+        pairs += [(ours[i], theirs[j]) for i, j in alike[:3]]
+        return [(_taken(t, p), _taken(s, q)) for p, q in dict.fromkeys(pairs)]
 
     def _price(self, ours: Items, theirs: Items, found: Found) -> Steps[int]:
         mask, rows, columns = 0, 0, 0
@@ -287,9 +326,16 @@ class Aligner:
 
     def _attention(self, t: Term, s: Term, draft: _Draft) -> Steps[None]:
         """The query, and each step's keys and values with the band in which they are seen."""
-        draft.pairs.append((t.args[0], s.args[0]))
         ours, theirs = _groups(t), _groups(s)
         found = yield from self._operands(ours, theirs)
+        turned = [(t.args[0], s.args[0])]
+        turned += [(ours[i][0], theirs[j][0]) for i, j in found if i is not None and j is not None]
+        if _shifted_alike(turned):
+            draft.changes.extend(c for pair in turned for c in self._attributes(*pair))
+            ours = [_unturned(item) for item in ours]
+            theirs = [_unturned(item) for item in theirs]
+            turned[0] = _unturned((turned[0][0],))[0], _unturned((turned[0][1],))[0]
+        draft.pairs.append(turned[0])
         bands = t.attr("visible"), s.attr("visible")
         for i, j in found:
             if i is None or j is None or not all(isinstance(b, tuple) for b in bands):
@@ -303,22 +349,8 @@ class Aligner:
 
     def _operands(self, ours: Items, theirs: Items) -> Steps[Found]:
         """Which operand of a commutative operator is which: identical, most alike, cheapest."""
-        found: Found = []
-        left, right = list(range(len(ours))), list(range(len(theirs)))
-        for i in tuple(left):
-            j = next((j for j in right if theirs[j] == ours[i]), None)
-            if j is not None:
-                found.append((i, j))
-                left.remove(i)
-                right.remove(j)
-        for likeness, least in ((self._akin, 0.1), (self._alike, ALIKE)):
-            if likeness == self._alike and len(left) * len(right) <= 4:
-                break
-            likely = m.mutual([ours[i] for i in left], [theirs[j] for j in right], likeness, least)
-            chosen = [(left[i], right[j]) for i, j in likely]
-            found.extend(chosen)
-            left = [i for i in left if i not in {i for i, _ in chosen}]
-            right = [j for j in right if j not in {j for _, j in chosen}]
+        measures = ((self._akin, KIN), (self._alike, ALIKE))
+        found, left, right = self._partners(ours, theirs, measures)
         if max(len(left), len(right)) > LARGEST:
             rest = _positions(len(left), len(right))
         else:
@@ -328,6 +360,28 @@ class Aligner:
             (None if i is None else left[i], None if j is None else right[j]) for i, j in rest
         )
         return sorted(found, key=lambda ij: (ij[0] is None, ij[0] or 0, ij[1] or 0))
+
+    def _partners(
+        self, ours: Items, theirs: Items, measures: Sequence[Measure]
+    ) -> tuple[Found, list[int], list[int]]:
+        """The operands that are identical or each other's most alike, and those that are left."""
+        found: Found = []
+        left, right = list(range(len(ours))), list(range(len(theirs)))
+        for i in tuple(left):
+            j = next((j for j in right if theirs[j] == ours[i]), None)
+            if j is not None:
+                found.append((i, j))
+                left.remove(i)
+                right.remove(j)
+        for measure, least in measures:
+            if least == ALIKE and len(left) * len(right) <= 4:
+                break
+            likely = m.mutual([ours[i] for i in left], [theirs[j] for j in right], measure, least)
+            chosen = [(left[i], right[j]) for i, j in likely]
+            found.extend(chosen)
+            left = [i for i in left if i not in {i for i, _ in chosen}]
+            right = [j for j in right if j not in {j for _, j in chosen}]
+        return found, left, right
 
     def _masks(self, ours: Items, theirs: Items) -> Steps[list[list[int]]]:
         table: list[list[int]] = []
@@ -346,7 +400,7 @@ class Aligner:
         return self._likeness.kinship(a[0], c[0])
 
     def _alike(self, a: Item, c: Item) -> float:
-        return self._likeness.ratio(a[0], c[0])
+        return self._likeness.closeness(a[0], c[0])
 
     # Bookkeeping
 
@@ -371,6 +425,29 @@ class Aligner:
         return Match(move, tuple(c for c, _ in changes), unique, mask, self.ledger.cost(mask))
 
 
+def _shifted_alike(pairs: Sequence[Pair]) -> bool:
+    """Whether all positions differ by one constant, which rotary attention does not see.
+
+    The normal form takes a common shift away, but what is common depends on how many steps' keys
+    there are; two attentions over different steps may have kept different constants.
+    """
+    if any(t.op != "rope" or s.op != "rope" for t, s in pairs):
+        return False
+    moved = {shift_of(s.args[1]) - shift_of(t.args[1]) for t, s in pairs}
+    fixed = all(_varying(t.args[1]) == _varying(s.args[1]) for t, s in pairs)
+    return fixed and len(moved) == 1 and moved != {0}
+
+
+def _varying(positions: Term) -> list[Term]:
+    args = positions.args if positions.op == "add" else (positions,)
+    return [arg for arg in args if arg.op != "const"]
+
+
+def _unturned(item: Item) -> Item:
+    first, *rest = item
+    return (first.args[0] if first.op == "rope" else first, *rest)
+
+
 @dataclass(slots=True)
 class _Draft:
     """What a comparison of two terms of one operator has found so far."""
@@ -393,7 +470,7 @@ def _report(t: Term, found: Found, items: tuple[Items, Items], draft: _Draft) ->
     draft.changes.extend((c, m.ANOTHER if i else m.MISSING) for i, c in enumerate(alone))
 
 
-def _loner(kind: Kind, aspect: str, parent: Term, term: Term) -> Change:
+def _loner(kind: Kind, aspect: str, parent: Term | None, term: Term) -> Change:
     train, serve = (term, None) if kind is Kind.MISSING else (None, term)
     return Change(kind, aspect, train, serve, term.op, parent)
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
-from checker.graph.terms import postorder
+from checker.graph.terms import encode, postorder
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from checker.graph.terms import Term
+    from checker.graph.terms import Shape, Term
 
 WEIGHT_OPS: Final = frozenset(("param", "slice", "permute", "concat", "select", "expand", "full"))
 
@@ -29,7 +29,12 @@ class Likeness:
     _weights: dict[Term, bool] = field(default_factory=dict)
     _heads: dict[Term, int] = field(default_factory=dict)
     _deeper: dict[Term, int] = field(default_factory=dict)
+    _forms: dict[Term, int] = field(default_factory=dict)
+    _known_forms: dict[tuple[object, ...], int] = field(default_factory=dict)
+    _matrices: dict[Term, int] = field(default_factory=dict)
+    _shapes: dict[Shape, int] = field(default_factory=dict)
     _inputs: int = 0
+    _unnamed: int = 0
     _partials: dict[Term, list[Term]] = field(default_factory=dict)
     sizes: dict[Term, int] = field(default_factory=dict)
 
@@ -51,6 +56,7 @@ class Likeness:
                 self._inputs |= bit if term.op == "input" else 0
                 if term.attr("loaded") is False:
                     wild |= bit
+                    self._unnamed |= bit
                 else:
                     leaves |= bit
             below[term] = own
@@ -61,6 +67,7 @@ class Likeness:
                 and bool(leaves | wild)
             )
             self._learn_heads(term)
+            self._forms[term] = self._form(term)
             self.sizes[term] = own.bit_count()
             if term.op in ("add", "mul"):
                 flat = [t for t in sums if t.op == term.op and set(t.args) < set(term.args)]
@@ -69,15 +76,40 @@ class Likeness:
 
     def _learn_heads(self, term: Term) -> None:
         """The parameters applied last (by the term, or by what it is made of), and those before."""
-        own, below, before = 0, 0, 0
+        own, below, before, shapes, other = 0, 0, 0, 0, 0
         for arg in term.args:
             if self._weights[arg]:
-                own |= self._leaves[arg]
+                own |= self._leaves[arg] | self._wild[arg]
+                shapes |= self._matrix(arg)
             else:
                 below |= self._heads[arg]
                 before |= self._deeper[arg]
+                other |= self._matrices[arg]
         self._heads[term] = own or below
         self._deeper[term] = own | below if own else before
+        self._matrices[term] = shapes if own else other
+
+    def _form(self, term: Term) -> int:
+        """A number for what the term is, whatever its parameters are called."""
+        args = [self._forms[arg] for arg in term.args]
+        if term.op in ("add", "mul"):
+            args.sort()
+        attrs = () if term.op == "param" else term.attrs
+        key = (term.op, encode(tuple(attrs)), encode(term.shape), *args)
+        return self._known_forms.setdefault(key, len(self._known_forms))
+
+    def closeness(self, a: Term, b: Term) -> float:
+        """2 for terms alike but for parameters' names; else by leaves, then by size."""
+        if self._forms[a] == self._forms[b]:
+            return 2.0
+        small, large = sorted((self.sizes[a], self.sizes[b]))
+        return self.ratio(a, b) * (0.9 + 0.1 * small / large)
+
+    def _matrix(self, weight: Term) -> int:
+        """A bit for the shape of a matrix: what an unloaded one can be recognised by."""
+        if weight.rank != 2:
+            return 0
+        return 1 << self._shapes.setdefault(weight.shape, len(self._shapes))
 
     def kin(self, a: Term, b: Term) -> bool:
         """Whether both end in one operator with a parameter in common: one is the other, edited.
@@ -87,6 +119,10 @@ class Likeness:
         if a.op != b.op:
             return False
         if self._heads[a] & self._heads[b]:
+            return True
+        if (self._heads[a] | self._heads[b]) & self._unnamed and self._matrices[a] & self._matrices[
+            b
+        ]:
             return True
         if any(self._weights[arg] for arg in (*a.args, *b.args)):
             return False
@@ -98,7 +134,10 @@ class Likeness:
             return 0.0
         heads = (self._heads[a], self._heads[b])
         inputs = (self._leaves[a] & self._inputs, self._leaves[b] & self._inputs)
-        return (0.2 + _jaccard(*heads)) * (0.5 + _jaccard(*inputs) / 2)
+        small, large = sorted((self.sizes[a], self.sizes[b]))
+        same = 2.0 if self._forms[a] == self._forms[b] else 0.0
+        near = 0.9 + 0.1 * small / large
+        return same + (0.2 + _jaccard(*heads)) * (0.5 + _jaccard(*inputs) / 2) * near
 
     def share(self, a: Term, b: Term) -> float:
         """How much of the smaller of two leaf sets the other has."""

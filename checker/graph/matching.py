@@ -33,14 +33,14 @@ class Kind(StrEnum):
 
 
 MISSING: Final = 4
-ANOTHER: Final = 2
+ANOTHER: Final = 1
 REORDERED: Final = 4
 PARAMETER: Final = 3
 ATTRIBUTE: Final = 2
 BIAS: Final = 2
 SHAPE: Final = 1
 UNKNOWN: Final = 1
-UNLOADED: Final = 1
+UNLOADED: Final = 0
 REPLACED: Final = 5
 
 

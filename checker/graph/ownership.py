@@ -26,6 +26,7 @@ class Trace:
         self.uses: dict[Pair, dict[Edge, None]] = {}
         self.changes: dict[Change, list[Pair]] = {}
         self.compared: set[Term] = set()
+        self.clean: set[Term] = set()
         self._at: dict[Edge, Pair] = {}
         self._kept: set[Term] = set()
         identical: list[Term] = []
@@ -41,6 +42,8 @@ class Trace:
                 self.compared.add(pair[0])
             if match.move in (Move.SAME, Move.STOP):
                 self._kept.add(pair[0])
+                if not match.changes:
+                    self.clean.add(pair[0])
             for change in match.changes:
                 self.changes.setdefault(change, []).append(pair)
             for below in match.below:
@@ -51,6 +54,7 @@ class Trace:
                 )
                 self.uses.setdefault(below, {}).update(inherited)
         alike = postorder(*identical)
+        self.clean.update(alike)
         self.edges: dict[Edge, None] = dict.fromkeys(e for used in self.uses.values() for e in used)
         self.edges.update(((user, used), None) for user in alike for used in user.args)
         self.compared.update(alike)
@@ -101,7 +105,14 @@ class Owners:
         """The owner of a change that was made at these pairs."""
         uses = list(dict.fromkeys(edge for pair in pairs for edge in self._trace.uses[pair]))
         train = change.train
+        if (change.parent or train) in self._trace.clean and change.kind not in (
+            Kind.MISSING,
+            Kind.EXTRA,
+        ):
+            return self._by_use(uses)
         if change.parent is not None:
+            if change.parent in self._trace.clean:
+                return self._by_use(uses)
             if change.kind is Kind.MISSING and change.aspect == "operand" and train is not None:
                 return self._by_use([(change.parent, train)])
             return self._standing(change.parent)
