@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from checker.configs import read_config
@@ -10,7 +11,6 @@ from checker.errors import InputError
 from checker.example import FOLDER
 from checker.graph.terms import Pool, Term, unknowns
 from checker.report.tree import Node
-from checker.syntax import Workspace
 from checker.verify import (
     allow_deep_recursion,
     config_of,
@@ -38,15 +38,11 @@ def extract(request: ExtractRequest) -> Node:
     role = _role(engines, request.source)
     opened = open_side(engines, role, request.source, (), request.access)
     file = request.config or read_config(str(FOLDER / _OPTIONS[role]))
-    engine = without_loading(opened.engine)
-    extraction = extract_side(
-        engine,
-        Workspace(list(opened.trees)),
-        Pool(),
-        load_operators(),
-        Inputs(config_of(file, engine, "--config"), target_config_of(request.target)),
-        opened.tree.label,
-    )
+    subject = opened.subject(load_operators())
+    engine = without_loading(subject.engine)
+    config = config_of(file, engine, "--config")
+    inputs = Inputs(config, target_config_of(request.target))
+    extraction = extract_side(replace(subject, engine=engine), Pool(), inputs)
     if extraction.failure is not None:
         failure = extraction.failure
         what = f"raises {failure.type}: {failure.message}" if failure.type else failure.message
@@ -58,7 +54,7 @@ def extract(request: ExtractRequest) -> Node:
 
 
 def _role(engines: tuple[Engine, ...], source: str) -> str:
-    """Whether a source is a trainer or a server, by its distribution's name, else by what is in it."""
+    """Whether a source is a trainer or a server: by its distribution, else by what is in it."""
     name = source.partition("==")[0].removeprefix("installed:")
     for engine in engines:
         if engine.distribution == name:

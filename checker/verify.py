@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -12,6 +11,7 @@ from checker.engines import (
     Engine,
     Extraction,
     Inputs,
+    Subject,
     capture,
     extract_side,
     load_engines,
@@ -29,15 +29,19 @@ from checker.sources import Tree, open_source, resolve_requirement
 from checker.syntax import Workspace
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Iterator, Mapping
 
     from checker.configs import ConfigFile
+    from checker.interpreter.stubs import Stubs
     from checker.location import Location
     from checker.report.model import ClauseResult
     from checker.request import Access, Pin, Target, VerifyRequest
 
 _RECURSION = 12_000
-_DEPLOYMENT = "deployment: CUDA, top-k 1, CUDA graphs on, environment variables at their defaults, weights not quantised"
+_DEPLOYMENT = (
+    "deployment: CUDA, top-k 1, CUDA graphs on, environment variables at their defaults,"
+    " weights not quantised"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +53,12 @@ class Opened:
 
     @property
     def tree(self) -> Tree:
+        """The engine's own source."""
         return self.trees[0]
+
+    def subject(self, stubs: Stubs) -> Subject:
+        """What the engines stage works on."""
+        return Subject(self.engine, Workspace(list(self.trees)), stubs, self.tree.label)
 
 
 def verify(request: VerifyRequest) -> Report:
@@ -69,13 +78,10 @@ def verify(request: VerifyRequest) -> Report:
     target = target_config_of(request.target)
     launch = parse_launch(request.launch) if request.launch else {}
     pool = Pool()
-    trainer_workspace = Workspace(list(trainer.trees))
+    learner, deployed = trainer.subject(stubs), server.subject(stubs)
 
     def trained(config: dict[str, Any]) -> Extraction:
-        given = Inputs(config, target, launch)
-        return extract_side(
-            trainer.engine, trainer_workspace, pool, stubs, given, trainer.tree.label
-        )
+        return extract_side(learner, pool, Inputs(config, target, launch))
 
     train = trained(train_config)
     own_embedding = any(name in train.trained for name in trainer.engine.from_target)
@@ -87,10 +93,9 @@ def verify(request: VerifyRequest) -> Report:
         renames=tuple((r.old, r.new) for r in request.renames),
         target_embedding="target.embed_tokens.weight" if own_embedding else "embed_tokens.weight",
     )
-    workspace = Workspace(list(server.trees))
-    serve = extract_side(server.engine, workspace, pool, stubs, inputs, server.tree.label)
+    serve = extract_side(deployed, pool, inputs)
     if serve.captures:
-        serve.captured = capture(server.engine, workspace, stubs, inputs, server.tree.label)
+        serve.captured = capture(deployed, inputs)
     whole = train.failure is None and serve.failure is None
     comparison = compare(train, serve, pool, contract.wires) if whole else None
 
@@ -99,16 +104,8 @@ def verify(request: VerifyRequest) -> Report:
         return compare(other, serve, pool, contract.wires) if other.failure is None else None
 
     case = Case(contract, train, serve, comparison, serve_config, train_config, compare_without)
-    prober = Prober(
-        lambda config: extract_side(
-            without_loading(server.engine),
-            workspace,
-            Pool(),
-            stubs,
-            replace(inputs, config=config),
-            server.tree.label,
-        )
-    )
+    unloaded = replace(deployed, engine=without_loading(deployed.engine))
+    prober = Prober(lambda config: extract_side(unloaded, Pool(), replace(inputs, config=config)))
     results = complete(prober.notes(case, judge(case)), contract)
     return Report(
         train=_side(trainer, train),
@@ -122,11 +119,11 @@ def verify(request: VerifyRequest) -> Report:
 
 
 def allow_deep_recursion() -> None:
-    """Checked code may call deeper than our own frames allow; the interpreter's own limits end it."""
+    """Checked code may call deeper than our frames allow: the interpreter's own limits end it."""
     sys.setrecursionlimit(max(sys.getrecursionlimit(), _RECURSION))
 
 
-# -- inputs ---------------------------------------------------------------------------------------------
+# -- inputs --------------------------------------------------------------------------------------
 
 
 def open_side(
@@ -223,7 +220,7 @@ def target_config_of(target: Target | None) -> dict[str, Any] | None:
     return found
 
 
-# -- the report -----------------------------------------------------------------------------------------
+# -- the report ----------------------------------------------------------------------------------
 
 
 def _side(opened: Opened, extraction: Extraction) -> Side:
@@ -240,15 +237,16 @@ def _side(opened: Opened, extraction: Extraction) -> Side:
 def _assumptions(request: VerifyRequest, train: Extraction, serve: Extraction) -> Iterator[str]:
     yield from request.notes
     yield _DEPLOYMENT
-    ranks = f"tensor parallelism {request.tensor_parallel}, pipeline parallelism {request.pipeline_parallel}"
-    if request.tensor_parallel == 1 and request.pipeline_parallel == 1:
+    tensor, pipeline = request.tensor_parallel, request.pipeline_parallel
+    ranks = f"tensor parallelism {tensor}, pipeline parallelism {pipeline}"
+    if tensor == pipeline == 1:
         yield ranks
     else:
-        yield f"{ranks}: ranks together compute what one rank would (aux-reduced is not checked yet)"
+        yield f"{ranks}: ranks together compute what one would (aux-reduced is not checked yet)"
     yield "draft steps advance positions by one (the positions clause is not checked yet)"
     if serve.captures and (serve.captured is None or serve.captured.count is None):
         why = serve.captured.reason if serve.captured else "its configuration is not given in full"
-        yield f"the target hands over one state per configured id (its class was not followed: {why})"
+        yield f"the target hands over one state per configured id (it was not followed: {why})"
     yield from sorted({*train.assumptions, *serve.assumptions})
 
 

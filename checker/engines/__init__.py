@@ -1,12 +1,14 @@
-"""The engines stage: an engine's description (`contracts/engines/*.yaml`) run through the interpreter.
+"""The engines stage: an engine's description, run through the interpreter.
 
-Takes trees and a configuration, gives an `Extraction`: the logits of each step as terms, where the checkpoint's
-tensors went, what was read of the configuration, and how it ended if it did not end well. No engine's name occurs
-here.
+Takes trees, a configuration and `contracts/engines/*.yaml`; gives an `Extraction`: the logits of
+each step as terms, where the checkpoint's tensors went, what was read of the configuration, and how
+it ended if it did not end well. No engine's name occurs here.
 """
 
+from checker.engines.capture import Captured, capture
 from checker.engines.description import Engine, load_engines, load_operators
-from checker.engines.extraction import Captured, Extraction, Failure, Inputs, capture, extract_side
+from checker.engines.extraction import Extraction, Failure, extract_side
+from checker.engines.stages import Inputs, Subject
 
 __all__ = [
     "Captured",
@@ -14,6 +16,7 @@ __all__ = [
     "Extraction",
     "Failure",
     "Inputs",
+    "Subject",
     "capture",
     "extract_side",
     "load_engines",

@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from checker.graph.terms import postorder
 from checker.interpreter import attributes, calls, containers, imports
-from checker.interpreter.machine import Machine
 from checker.interpreter.tensors import Root, Tensor, from_term, layout_of, op
 from checker.interpreter.values import ClassValue, Instance, Native, Raised, Unknown, Value
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from checker.engines.extraction import Extraction
+    from checker.interpreter.machine import Machine
 
 
 def renamed(name: str, renames: tuple[tuple[str, str], ...]) -> str:
-    """A tensor's name after the conversions given with ``--rename``: prefixes are replaced, in order."""
+    """A tensor's name after the conversions given with ``--rename``: prefixes, in order."""
     for old, new in renames:
         if name == old or name.startswith(old + "."):
             name = new + name[len(old) :]
@@ -26,7 +27,7 @@ def renamed(name: str, renames: tuple[tuple[str, str], ...]) -> str:
 def tensors(
     m: Machine, checkpoint: Mapping[str, Any], renames: tuple[tuple[str, str], ...]
 ) -> dict[str, Tensor]:
-    """The saved tensors as the server's loader sees them: names after renaming, terms under the trained names."""
+    """The saved tensors as the server's loader sees them: renamed, their terms as trained."""
     made: dict[str, Tensor] = {}
     m.builder.here = None
     for name, (shape, kind) in checkpoint.items():
@@ -35,7 +36,7 @@ def tensors(
     return made
 
 
-def natives(m: Machine) -> dict[str, Value]:
+def natives(m: Machine) -> dict[str, Value]:  # noqa: ARG001 - as `operators` is made
     """What stages can call beside the operators of summaries."""
     functions = {
         "name_parameters": _name_parameters,
@@ -60,7 +61,7 @@ def named(m: Machine, model: Value, kind: str) -> list[tuple[str, Tensor]]:
 
 
 def _name_parameters(m: Machine, model: Value, loaded: Value = True) -> Value:
-    """Gives every parameter and buffer its path as name; stacked ones one name per part while nothing is loaded."""
+    """Gives parameters and buffers their paths as names; stacked ones one name per part."""
     if isinstance(model, Unknown):
         raise m.stuck(f"the model could not be built: {model.reason}")
     m.builder.here = None  # a parameter's line says nothing: the line that uses it does
@@ -83,7 +84,7 @@ def _name_parameters(m: Machine, model: Value, loaded: Value = True) -> Value:
 
 
 def _parameter_like(m: Machine, name: Value, model: Value, suffix: Value) -> Value:
-    """A tensor called `name` of the shape of the model's parameter with that suffix; None if it has none."""
+    """A tensor called `name`, shaped like the model's parameter with that suffix (or None)."""
     for path, tensor in named(m, model, "parameters"):
         if path == suffix or path.endswith("." + suffix):
             made = from_term(m.builder.param(name, tensor.term(m).shape))
@@ -93,7 +94,7 @@ def _parameter_like(m: Machine, name: Value, model: Value, suffix: Value) -> Val
     return None
 
 
-def _as_config(m: Machine, config: Value, place: Value) -> Value:
+def _as_config(_: Machine, config: Value, place: Value) -> Value:
     """Reads of this object are reads of the configuration, at `place`."""
     if isinstance(config, Instance):
         config.config = place
@@ -103,8 +104,8 @@ def _as_config(m: Machine, config: Value, place: Value) -> Value:
 def _find_class(m: Machine, package: Value, attribute: Value, name: Value) -> Value:
     """The class called `name` among those that modules of a package list under `attribute`.
 
-    A file whose bytes do not hold the name cannot define or list the class and is skipped unread; any other is
-    evaluated.
+    A file whose bytes do not hold the name cannot define or list the class and is skipped unread;
+    any other is evaluated.
     """
     folder = package.replace(".", "/") + "/"
     wanted = str(name).encode()
@@ -163,15 +164,12 @@ def collect(m: Machine, model: Value, names: dict[str, Any], result: Extraction)
             if isinstance(value, Tensor)
         }
     reached: dict[str, str] = {}
-    result.unloaded = {}
     for path, tensor in parameters + _held(m, model):
         for term in postorder(tensor.term(m)):
             if term.op != "param":
                 continue
             name = str(term.attr("name"))
-            if term.attr("loaded", True) is False:
-                result.unloaded[name.removeprefix("unloaded:")] = None
-            else:
+            if term.attr("loaded", True) is not False:
                 reached.setdefault(name, path)
     result.weights = {name: reached.get(name) for name in sorted(result.checkpoint)}
 

@@ -23,10 +23,11 @@ class Stage:
 class Engine:
     """A trainer or a server.
 
-    `libraries` are distributions whose classes the engine's classes inherit from; `eager` says that importing a
-    module of the package is followed through all its own imports; `config_requires` are the keys by which its
-    configuration files are told; `loader` is the method that takes the checkpoint; `capture` runs the target and counts what it hands over; `from_target` are parameters that the trainer
-    takes from the target and does not train.
+    `libraries` are distributions whose classes the engine's classes inherit from; `eager` says that
+    importing a module of the package is followed through all its own imports; `config_requires` are
+    the keys by which its configuration files are told; `loader` is the method that takes the
+    checkpoint; `capture` runs the target and counts what it hands over; `from_target` are
+    parameters that the trainer takes from the target and does not train.
     """
 
     name: str

@@ -1,4 +1,4 @@
-"""Clauses that facts decide: the registry, the checkpoint, counts, and what was read of the configuration."""
+"""Clauses that facts decide: registry, checkpoint, counts, reads of the configuration."""
 
 from __future__ import annotations
 
@@ -7,17 +7,17 @@ import re
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from checker.contract.model import Clause, Switch
-from checker.engines import Failure
 from checker.graph.terms import postorder
 from checker.judging import wording
 from checker.report.model import ClauseResult, SideValue, Status
 
 if TYPE_CHECKING:
+    from checker.contract.model import Clause, Switch
+    from checker.engines import Failure
     from checker.judging.judge import Case
 
 
-def registry(case: Case, results: Mapping[str, ClauseResult]) -> ClauseResult | None:
+def registry(case: Case, _: Mapping[str, ClauseResult]) -> ClauseResult | None:
     """The server found a class for the architecture that the configuration names."""
     clause = case.contract.fact_owner("registry")
     if clause is None or not case.serve.entry:
@@ -28,8 +28,8 @@ def registry(case: Case, results: Mapping[str, ClauseResult]) -> ClauseResult | 
     )
 
 
-def weights(case: Case, results: Mapping[str, ClauseResult]) -> ClauseResult | None:
-    """Every tensor the trained function depends on reached a parameter, and none that is used stayed initial."""
+def weights(case: Case, _: Mapping[str, ClauseResult]) -> ClauseResult | None:
+    """Every tensor that training needs reached a parameter; none that is used stayed initial."""
     clause = case.contract.fact_owner("weights")
     if clause is None or case.comparison is None:
         return None
@@ -55,7 +55,7 @@ def weights(case: Case, results: Mapping[str, ClauseResult]) -> ClauseResult | N
     parts = []
     if dropped:
         parts.append(
-            f"{_listed(dropped)} reach{'es' if len(dropped) == 1 else ''} no parameter of the server"
+            f"{_listed(dropped)} {'reaches' if len(dropped) == 1 else 'reach'} no server parameter"
         )
     if initial:
         parts.append(f"{_listed(initial)} keep{'s' if len(initial) == 1 else ''} the initial value")
@@ -84,8 +84,8 @@ def _listed(names: list[str], most: int = 6) -> str:
     return f"{shown} and {len(names) - most} more" if len(names) > most else shown
 
 
-def aux_count(case: Case, results: Mapping[str, ClauseResult]) -> ClauseResult | None:
-    """The number of aux states the draft was trained on is the number that the server hands over."""
+def aux_count(case: Case, _: Mapping[str, ClauseResult]) -> ClauseResult | None:
+    """The draft was trained on as many aux states as the server hands over."""
     clause = case.contract.fact_owner("capture-count")
     if clause is None or case.train.aux_count is None:
         return None
@@ -115,8 +115,8 @@ def aux_count(case: Case, results: Mapping[str, ClauseResult]) -> ClauseResult |
 def config_reads(case: Case, results: Mapping[str, ClauseResult]) -> ClauseResult | None:
     """Every trained switch that matters here reaches the server.
 
-    A switch matters when a clause it decides is violated, and would not be had the draft been trained without it;
-    one whose value makes no difference to this server is no finding.
+    A switch matters when a clause it decides is violated, and would not be had the draft been
+    trained without it; one whose value makes no difference to this server is no finding.
     """
     clause = case.contract.fact_owner("config-reads")
     if clause is None:
@@ -174,7 +174,7 @@ def _unread(case: Case, clause: Clause, switch: Switch) -> ClauseResult | None:
 
 
 def _is_cause(case: Case, switch: Switch, violated: set[str]) -> bool:
-    """Whether those clauses would hold had the draft been trained with the switch at its default."""
+    """Whether those clauses would hold had the draft been trained without the switch."""
     place, _ = wording.stated(case.train_config, wording.spelled(switch, case.train.engine))
     if place is None or case.comparison is None or case.compare_without is None:
         return False
@@ -222,21 +222,22 @@ def _standing(config: Mapping[str, Any], keys: set[str], place: str = "") -> lis
 def owner_of_failure(case: Case, failure: Failure) -> Clause:
     """The clause that owns what an engine was computing when it raised.
 
-    Decided by the configuration keys that the raising condition had read, then by the parameters involved, then by
-    how far it had come.
+    Decided by the configuration keys that the raising condition had read, then by the parameters
+    involved, then by how far it had come.
     """
     contract = case.contract
     for key in reversed(failure.keys):
         for switch in contract.switches.values():
             spelled = {s.rpartition(".")[2] for group in switch.spellings.values() for s in group}
             if key in spelled or key == switch.name:
-                for clause in switch.clauses:
-                    if contract.clauses[clause].implemented:
-                        return contract.clauses[clause]
+                owners = [contract.clauses[name] for name in switch.clauses]
+                found = next((owner for owner in owners if owner.implemented), None)
+                if found is not None:
+                    return found
     for name in failure.parameters:
-        clause = _owner_of_parameter(case, name, failure.step)
-        if clause is not None:
-            return clause
+        found = _owner_of_parameter(case, name, failure.step)
+        if found is not None:
+            return found
     facts = {"construct": "registry" if not case.serve.entry else "layers", "load": "weights"}
     return contract.fact_owner(facts.get(failure.stage, "layers")) or next(
         iter(contract.clauses.values())
@@ -246,7 +247,8 @@ def owner_of_failure(case: Case, failure: Failure) -> Clause:
 def _owner_of_parameter(case: Case, name: str, step: int) -> Clause | None:
     """The clause that owns the wire in whose definition a tensor stands.
 
-    Its shape is the matter where the wire uses the tensor at this step; that it is used at all where it does not.
+    Its shape is the matter where the wire uses the tensor at this step; that it is used at all
+    where it does not.
     """
     for key, entry in case.contract.wires["parameters"].items():
         pattern = re.sub(r"\\\{\w+\\\}", r"\\d+", re.escape(str(entry["tensor"])))

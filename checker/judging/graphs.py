@@ -1,22 +1,26 @@
 """Comparing the two graphs through the contract's.
 
-Both sides are aligned with the contract's term for the trained configuration, which names every wire. What only one
-side does differently from the contract is a difference between the two; what both do alike is none.
+Both sides are aligned with the contract's term for the trained configuration, which names every
+wire. What only one side does differently from the contract is a difference between the two; what
+both do alike is none.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from checker.contract.terms import ContractTerms, contract_terms
-from checker.engines import Extraction
 from checker.graph.builder import Builder
 from checker.graph.difference import Difference, Edit, difference
-from checker.graph.labels import Wire
 from checker.graph.terms import Pool, Term, postorder
 from checker.judging.unloaded import stand_ins, substituted
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from checker.engines import Extraction
+    from checker.graph.labels import Wire
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,8 +36,8 @@ class Comparison:
     """The two graphs, compared.
 
     `wires[w]`: what trainer and server compute on a wire (None where nothing stands in its place).
-    `hidden`: wires behind something unknown; `uncompared`: wires below something missing or replaced.
-    `same`: the two sides are one term.
+    `hidden`: wires behind something unknown; `uncompared`: wires below something missing or
+    replaced. `same`: the two sides are one term.
     """
 
     contract: ContractTerms
@@ -94,7 +98,7 @@ def _partner(found: Difference, wire: Wire) -> Term | None:
 
 
 def _switches(train: Extraction) -> dict[str, Any]:
-    """The trained values of the contract's switches; what the rotary embedding came to is read off the graph."""
+    """The trained values of the switches; what the rotary embedding came to is on the graph."""
     switches = dict(train.switches)
     rope = next((t for t in postorder(*train.logits) if t.op == "rope"), None)
     for name, attribute in (

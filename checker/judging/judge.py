@@ -2,28 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from checker.contract.model import Clause, Contract
-from checker.engines import Extraction, Failure
-from checker.graph.difference import Edit
-from checker.graph.labels import Wire
 from checker.graph.matching import Kind
 from checker.graph.terms import Term, postorder
 from checker.judging import facts, wording
-from checker.judging.graphs import Comparison, Finding
-from checker.location import Location
 from checker.report.model import RAISES, ClauseResult, Raised, SideValue, Status
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from checker.contract.model import Clause, Contract
+    from checker.engines import Extraction, Failure
+    from checker.graph.difference import Edit
+    from checker.graph.labels import Wire
+    from checker.judging.graphs import Comparison, Finding
+    from checker.location import Location
 
 
 @dataclass(frozen=True, slots=True)
 class Case:
     """Everything a judgement is made from.
 
-    `comparison` is None when a side failed. `compare_without` compares the server with a draft trained from another
-    configuration (None when that one cannot be followed).
+    `comparison` is None when a side failed. `compare_without` compares the server with a draft
+    trained from another configuration (None when that one cannot be followed).
     """
 
     contract: Contract
@@ -56,7 +59,7 @@ def _by_facts(case: Case, results: dict[str, ClauseResult]) -> None:
                 results[result.id] = result
 
 
-# -- by the graph ------------------------------------------------------------------------------------
+# -- by the graph --------------------------------------------------------------------------------
 
 
 def _by_graph(case: Case, comparison: Comparison, results: dict[str, ClauseResult]) -> None:
@@ -87,7 +90,7 @@ def _owner(contract: Contract, edit: Edit) -> Clause:
 
 
 def _wires_by_clause(contract: Contract, comparison: Comparison) -> dict[str, tuple[Wire, ...]]:
-    """The wires each clause looks at, so that "holds" is said only where something was looked at."""
+    """The wires each clause looks at: "holds" is said only where something was looked at."""
     found: dict[str, list[Wire]] = {}
     every = sorted(comparison.contract.wires)
     for clause in contract.clauses.values():
@@ -141,7 +144,8 @@ def _unviolated(
         )
     lost = [w for w in wires if w in comparison.uncompared and None in comparison.wires[w]]
     if lost:
-        reason = f"{lost[0].name} has no counterpart on the other side, because of another violated clause"
+        name = lost[0].name
+        reason = f"{name} has no counterpart on the other side: another violated clause is why"
         return ClauseResult(clause.id, Status.UNPROVEN, clause.severity, reason=reason)
     if not comparison.same and not comparison.findings and not comparison.pairs:
         return ClauseResult(
@@ -204,13 +208,13 @@ def _values(case: Case, comparison: Comparison, finding: Finding) -> tuple[SideV
     if finding.deviating == "train":
         mine, theirs = theirs, mine
     return (
-        _side_value(case, comparison, case.train, mine, whole_train),
-        _side_value(case, comparison, case.serve, theirs, whole_serve),
+        _side_value(comparison, case.train, mine, whole_train),
+        _side_value(comparison, case.serve, theirs, whole_serve),
     )
 
 
 def _side_value(
-    case: Case, comparison: Comparison, side: Extraction, term: Term | None, whole: Term | None
+    comparison: Comparison, side: Extraction, term: Term | None, whole: Term | None
 ) -> SideValue:
     shown = term if term is not None else whole
     if shown is None:
@@ -225,8 +229,8 @@ def _side_value(
 def _wire_values(case: Case, comparison: Comparison, wire: Wire) -> tuple[SideValue, SideValue]:
     train, serve = comparison.wires[wire]
     return (
-        _side_value(case, comparison, case.train, train, None),
-        _side_value(case, comparison, case.serve, serve, None),
+        _side_value(comparison, case.train, train, None),
+        _side_value(comparison, case.serve, serve, None),
     )
 
 
@@ -242,14 +246,17 @@ def _places(side: Extraction, term: Term | None) -> tuple[Location, ...]:
     return ()
 
 
-# -- an engine that stops ------------------------------------------------------------------------------
+# -- an engine that stops ------------------------------------------------------------------------
 
 
 def _failed(
     case: Case, side: str, failure: Failure, results: dict[str, ClauseResult]
 ) -> list[ClauseResult]:
-    """A side that would raise violates the clause that owns what it was computing; one that could not be followed
-    leaves everything unproven."""
+    """What is left to say when a side ended early.
+
+    One that would raise violates the clause that owns what it was computing; one that could not be
+    followed leaves everything unproven.
+    """
     name = "the trainer" if side == "train" else "the server"
     implemented = [c for c in case.contract.clauses.values() if c.implemented]
     where = f" ({failure.location})" if failure.location else ""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -12,6 +11,8 @@ from checker.judging import wording
 from checker.report.model import ClauseResult, Status
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
     from checker.contract.model import Probe
     from checker.engines import Extraction
     from checker.judging.judge import Case
@@ -24,7 +25,7 @@ class Prober:
     extract: Callable[[dict[str, Any]], Extraction]
 
     def notes(self, case: Case, results: list[ClauseResult]) -> list[ClauseResult]:
-        """The results, with what the clauses' probes found added to the messages of those that hold."""
+        """The results, with what probes found as the messages of those that hold."""
         return [self._probed(case, r) if r.status is Status.HOLDS else r for r in results]
 
     def _probed(self, case: Case, result: ClauseResult) -> ClauseResult:

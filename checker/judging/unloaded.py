@@ -1,20 +1,21 @@
 """Parameters that no tensor reached: which trained tensor each of them stands for, by structure.
 
-A loader that drops tensors must not hide the other differences. A parameter that kept its initial value is paired
-with a dropped tensor when both are used alike: by the same operator on the same kind of values, looked at as deeply
-as it takes to be the only pair.
+A loader that drops tensors must not hide the other differences. A parameter that kept its initial
+value is paired with a dropped tensor when both are used alike: by the same operator on the same
+kind of values, looked at as deeply as it takes to be the only pair.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from checker.graph.builder import Builder
 from checker.graph.terms import Term, postorder
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping
+
+    from checker.graph.builder import Builder
     from checker.location import Location
 
 _ABOVE = 3
@@ -22,7 +23,7 @@ _DEPTHS = (64, 6, 4, 3, 2, 1, 0)
 
 
 def stand_ins(train: list[Term], serve: list[Term], dropped: Iterable[str]) -> dict[Term, Term]:
-    """For every unloaded parameter of the server that can be told: the trained tensor it stands for.
+    """The trained tensors that unloaded parameters of the server stand for, where that can be told.
 
     Args:
         train: outputs that use the dropped tensors under their checkpoint names.
@@ -83,7 +84,7 @@ def _above(term: Term, users: Mapping[Term, list[Term]], levels: int) -> str:
 
 
 def _look(term: Term, look: Look, memo: dict[tuple[Term, Look], str]) -> str:
-    """A term without the names of parameters, down to a depth; operands that may be swapped are sorted."""
+    """A term without parameters' names, down to a depth; operands that commute are sorted."""
     key = (term, look)
     if key not in memo:
         if term.op == "param":
@@ -114,7 +115,7 @@ def substituted(
     table: Mapping[Term, Term],
     origins: dict[Term, tuple[Location, ...]],
 ) -> list[Term]:
-    """Terms with whole subterms replaced, in normal form again; what is rebuilt keeps its origins."""
+    """Terms with subterms replaced, in normal form again; what is rebuilt keeps its origins."""
     done: dict[Term, Term] = dict(table)
     for term in postorder(*terms):
         if term in done:

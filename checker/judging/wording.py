@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from checker.contract.model import Clause, Switch
-from checker.engines import Engine
-from checker.graph.difference import Edit
 from checker.graph.matching import Kind
 from checker.graph.render import render
-from checker.graph.terms import Term
-from checker.judging.graphs import Comparison, Finding
 
 if TYPE_CHECKING:
+    from checker.contract.model import Clause, Switch
+    from checker.engines import Engine
+    from checker.graph.difference import Edit
+    from checker.graph.terms import Term
+    from checker.judging.graphs import Comparison, Finding
     from checker.judging.judge import Case
 
 
@@ -71,12 +71,13 @@ def _sentence(finding: Finding, comparison: Comparison) -> str:
         case Kind.REORDERED:
             text = f"{one} takes the operands of {what} in another order than {other}"
         case Kind.ATTRIBUTE:
-            text = f"{what} has {edit.aspect} {_of(edit, edit.serve)} where {other} has {_of(edit, edit.train)}"
-            text = f"{one}: {text}"
+            mine, theirs = _of(edit, edit.serve), _of(edit, edit.train)
+            text = f"{one}: {what} has {edit.aspect} {mine} where {other} has {theirs}"
         case Kind.PARAMETER:
             text = f"{one} uses {_name(edit.serve)} where {other} uses {_name(edit.train)}"
         case Kind.SHAPE:
-            text = f"{_name(edit.train)} has another shape: {_shape(edit.serve)} where {other} has {_shape(edit.train)}"
+            mine, theirs = _shape(edit.serve), _shape(edit.train)
+            text = f"{one}: {_name(edit.train)} is {mine} where {other} has {theirs}"
         case Kind.REPLACED:
             there = (
                 rendered(edit.serve, comparison, 2) if edit.serve is not None else "something else"
@@ -155,17 +156,18 @@ def conditions(case: Case, clause: Clause) -> tuple[str, ...]:
 
 
 def spelled(switch: Switch, engine: Engine) -> tuple[str, ...]:
-    """The dotted keys under which an engine states a switch: anyone's where its own are not described."""
+    """The dotted keys under which an engine states a switch: anyone's where it has none."""
     anyone = (key for keys in switch.spellings.values() for key in keys)
     return switch.spellings.get(engine.name) or (switch.name, *anyone)
 
 
 def _moved(switch: Switch) -> bool:
-    """Whether the two sides count this switch's values differently (layer ids), so that unequal is no difference."""
+    """Whether the sides count the switch's values differently, as they do layer ids."""
     return switch.type == "list"
 
 
 def as_json(value: Any) -> str:
+    """A value as a configuration file spells it."""
     import json
 
     return json.dumps(value)

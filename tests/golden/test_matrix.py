@@ -32,6 +32,11 @@ class Variant:
     renames: tuple[Rename, ...] = ()
 
 
+def lines(*statements: str) -> str:
+    """Statements of a method's body, one below the other."""
+    return ("\n" + 8 * " ").join(statements)
+
+
 DRAFT, PARTS = "toy_trainer/toy_trainer/draft.py", "toy_trainer/toy_trainer/parts.py"
 SERVED, LAYERS = "toy_server/toy_server/eagle3.py", "toy_server/toy_server/layers.py"
 
@@ -246,9 +251,11 @@ AGREEING = [
             (
                 SERVED,
                 "joined = torch.hstack([self.input_layernorm(embeds), self.hidden_norm(hidden)])",
-                "joined = torch.empty(embeds.shape[0], 2 * embeds.shape[1])\n"
-                "        joined[:, : embeds.shape[1]] = self.input_layernorm(embeds)\n"
-                "        joined[:, embeds.shape[1] :] = self.hidden_norm(hidden)",
+                lines(
+                    "joined = torch.empty(embeds.shape[0], 2 * embeds.shape[1])",
+                    "joined[:, : embeds.shape[1]] = self.input_layernorm(embeds)",
+                    "joined[:, embeds.shape[1] :] = self.hidden_norm(hidden)",
+                ),
             ),
         ),
     ),
@@ -259,7 +266,10 @@ AGREEING = [
             (
                 SERVED,
                 "hidden, residual = self.post_attention_layernorm(self.o_proj(out), residual)",
-                "residual = residual + self.o_proj(out)\n        hidden = self.post_attention_layernorm(residual)",
+                lines(
+                    "residual = residual + self.o_proj(out)",
+                    "hidden = self.post_attention_layernorm(residual)",
+                ),
             ),
         ),
     ),

@@ -1,0 +1,126 @@
+"""Running the stages of an engine's description: Python syntax over abstract values."""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from checker.engines import checkpoint as checkpoints
+from checker.graph.dims import symbol
+from checker.interpreter import statements, torch_names
+from checker.interpreter.machine import Frame, Machine
+from checker.interpreter.values import ConfigDict, ModuleValue
+from checker.syntax import ModuleFile, Workspace
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from checker.engines.description import Engine, Stage
+    from checker.graph.terms import Pool
+    from checker.interpreter.stubs import Stubs
+
+STEPS = 2
+"""Steps that are extracted: the first, and one that consumes fed-back states."""
+
+
+@dataclass(frozen=True, slots=True)
+class Subject:
+    """An engine, the trees it is read from, and the summaries it is read with.
+
+    `label` is that of the engine's own tree.
+    """
+
+    engine: Engine
+    workspace: Workspace
+    stubs: Stubs
+    label: str
+
+
+@dataclass(frozen=True, slots=True)
+class Inputs:
+    """What a side is extracted from."""
+
+    config: dict[str, Any]
+    target_config: dict[str, Any] | None = None
+    launch: Mapping[str, Any] = field(default_factory=dict)
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    checkpoint: Mapping[str, Any] = field(default_factory=dict)
+    renames: tuple[tuple[str, str], ...] = ()
+    target_embedding: str = "embed_tokens.weight"
+
+
+class _ScriptTree:
+    """Gives stages a place for locations; holds no files."""
+
+    label = "contracts"
+    roots: tuple[str, ...] = ()
+
+    def read(self, path: str) -> bytes:
+        raise KeyError(path)
+
+    def exists(self, path: str) -> bool:  # noqa: ARG002 - what every tree can be asked
+        return False
+
+    def listdir(self, folder: str) -> list[str]:  # noqa: ARG002 - what every tree can be asked
+        return []
+
+
+def machine_for(
+    subject: Subject, pool: Pool, inputs: Inputs, script: tuple[bool, ...] = ()
+) -> Machine:
+    """A fresh machine for one run of a subject's stages."""
+    settings = {
+        "target_config": inputs.target_config,
+        "launch": dict(inputs.launch),
+        **inputs.settings,
+    }
+    m = Machine(
+        subject.workspace,
+        pool,
+        subject.stubs,
+        settings=settings,
+        script=script,
+        engine=subject.label,
+    )
+    if subject.engine.eager:
+        m.eager_packages.add(subject.engine.package)
+    return m
+
+
+def stage_module(m: Machine, engine: Engine, inputs: Inputs) -> ModuleValue:
+    """The module in which an engine's stages run one after another, with what they are given."""
+    file = ModuleFile("<engine>", _ScriptTree(), engine.stages[0].file, False, [])
+    module = ModuleValue("<engine>", file, is_stub=True, touched=True)
+    operators = torch_names.operators(m)
+    operators.attrs.update(checkpoints.natives(m))
+    target = inputs.target_config or {}
+    module.scope.names.update(
+        op=operators,
+        draft_config=as_config_value(inputs.config, ""),
+        target_config=as_config_value(target, "target"),
+        launch=dict(inputs.launch),
+        TOKENS=symbol("S"),
+        STEPS=STEPS,
+        target_embedding=inputs.target_embedding,
+        target_hidden_size=target.get("hidden_size"),
+        checkpoint=checkpoints.tensors(m, inputs.checkpoint, inputs.renames),
+    )
+    return module
+
+
+def as_config_value(value: Any, place: str) -> Any:
+    """A JSON value whose objects record reads."""
+    if isinstance(value, dict):
+        items = {k: as_config_value(v, f"{place}.{k}" if place else k) for k, v in value.items()}
+        return ConfigDict(items, place)
+    if isinstance(value, list):
+        return [as_config_value(v, place) for v in value]
+    return value
+
+
+def run_stage(m: Machine, module: ModuleValue, stage: Stage) -> None:
+    """Interprets one stage; what it binds stays in the module."""
+    frame = Frame(module.scope, module, stage.name)
+    body = ast.parse(stage.python).body
+    m.run_in(frame, lambda: statements.run_block(m, frame, body))
