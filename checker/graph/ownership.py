@@ -112,7 +112,9 @@ class Owners:
             return self._by_use(uses)
         if change.parent is not None:
             if change.parent in self._trace.clean:
-                return self._by_use(uses)
+                used = self._by_use(uses)
+                if used != self._labels.nodes.get(change.parent):
+                    return used
             if change.kind is Kind.MISSING and change.aspect == "operand" and train is not None:
                 return self._by_use([(change.parent, train)])
             return self._standing(change.parent)
