@@ -196,7 +196,7 @@ def test_norms_of_single_aux_states_are_another_input_of_fc(reverse: bool) -> No
             },
         ),
     ],
-    ids=str,
+    ids=lambda value: "-".join(value) if isinstance(value, dict) else "",
 )
 def test_a_value_changes_its_own_wires(
     changed: dict[str, Any], wires: set[tuple[str, str]]
