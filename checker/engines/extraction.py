@@ -138,6 +138,7 @@ def _agreed(paths: list[list[Term]], decision: Decision, builder: Builder) -> li
 def _one_path(subject: Subject, pool: Pool, inputs: Inputs, script: tuple[bool, ...]) -> Extraction:
     m = machine_for(subject, pool, inputs, script)
     result = Extraction(subject.engine, origins=m.builder.origins, reads=m.reads)
+    result.checkpoint = dict(inputs.checkpoint)  # under the trained names, whatever came of them
     module = stage_module(m, subject.engine, inputs)
     stage_name = ""
     try:
