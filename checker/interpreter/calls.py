@@ -1,14 +1,11 @@
-"""Calls: binding arguments, running bodies, instantiating classes, generators and context managers."""
+"""Calls: binding arguments, running bodies, instantiating classes."""
 
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable
-from dataclasses import dataclass
 
-from checker.interpreter import attributes, classes, containers, statements
+from checker.interpreter import attributes, containers, enums, expressions, havoc, statements
 from checker.interpreter.machine import Frame, Machine
-from checker.interpreter.tensors import Tensor
 from checker.interpreter.values import (
     BoundMethod,
     ClassMethod,
@@ -27,14 +24,6 @@ from checker.interpreter.values import (
 )
 
 
-@dataclass(slots=True, eq=False)
-class GeneratorCall:
-    """A generator function that was called but not run. `manager` says it is used as a context manager."""
-
-    function: Function
-    scope: Scope
-
-
 def call(m: Machine, function: Value, args: list[Value], kwargs: dict[str, Value]) -> Value:
     """Calls any value."""
     match function:
@@ -45,19 +34,16 @@ def call(m: Machine, function: Value, args: list[Value], kwargs: dict[str, Value
         case Native():
             return function.call(m, args, kwargs)
         case ClassValue():
-            return instantiate(m, function, args, kwargs)
+            return _class(m, function, args, kwargs)
         case Partial():
-            return call(m, function.function, [*function.args, *args], {**function.kwargs, **kwargs})
+            merged = {**function.kwargs, **kwargs}
+            return call(m, function.function, [*function.args, *args], merged)
         case StaticMethod(function=inner) | ClassMethod(function=inner):
             return call(m, inner, args, kwargs)
         case Instance():
-            if function.cls.lookup("__call__"):
-                return call(m, attributes.get(m, function, "__call__", special=True), args, kwargs)
-            if function.cls.unknown_base:
-                return call_undescribed(m, function.cls.unknown_base, args, kwargs)
-            raise m.exception("TypeError", f"'{function.cls.name}' object is not callable")
+            return _instance(m, function, args, kwargs)
         case Unknown():
-            forget_arguments(m, function, args, kwargs)
+            havoc.forget(m, function, [*args, *kwargs.values()])
             return function
         case External(path=path):
             return call_undescribed(m, path, args, kwargs)
@@ -65,58 +51,61 @@ def call(m: Machine, function: Value, args: list[Value], kwargs: dict[str, Value
             raise m.exception("TypeError", f"'{type_name(function)}' object is not callable")
 
 
-def call_undescribed(m: Machine, path: str, args: list[Value], kwargs: dict[str, Value]) -> Value:
+def _instance(
+    m: Machine, function: Instance, args: list[Value], kwargs: dict[str, Value]
+) -> Value:
+    if function.cls.lookup("__call__"):
+        return call(m, attributes.get(m, function, "__call__", special=True), args, kwargs)
+    if function.tainted is not None or function.cls.unknown_base:
+        reason = function.cls.unknown_base or f"an object of {function.cls.name}"
+        return call_undescribed(m, reason, [function, *args], kwargs)
+    raise m.exception("TypeError", f"'{function.cls.name}' object is not callable")
+
+
+def call_undescribed(
+    m: Machine, path: str, args: list[Value], kwargs: dict[str, Value]
+) -> Value:
     """A call of something outside every tree that no operator file describes."""
     unknown = m.unknown(f"{path} is not described in contracts/operators")
-    forget_arguments(m, unknown, args, kwargs)
+    havoc.forget(m, unknown, [*args, *kwargs.values()])
     return unknown
 
 
-def forget_arguments(m: Machine, unknown: Unknown, args: list[Value], kwargs: dict[str, Value]) -> None:
-    """An undescribed function may have changed whatever it was given."""
-    for value in [*args, *kwargs.values()]:
-        if isinstance(value, Tensor):
-            value.forget(m, unknown)
-        elif isinstance(value, Instance) and value.tainted is None:
-            value.tainted = unknown
-        elif isinstance(value, (list, tuple)):
-            forget_arguments(m, unknown, [v for v in value if not isinstance(v, (list, tuple))], {})
+def call_with_unknown_arguments(
+    m: Machine, function: Value, unknown: Unknown, args: list[Value], kwargs: dict[str, Value]
+) -> Value:
+    """A call whose `*args` or `**kwargs` are not known: what it does cannot be followed."""
+    result = m.unknown(f"a call with arguments that are not known: {unknown.reason}")
+    havoc.forget(m, result, [function, *args, *kwargs.values()])
+    return result
 
 
-def call_function(m: Machine, function: Function, args: list[Value], kwargs: dict[str, Value]) -> Value:
+def call_function(
+    m: Machine, function: Function, args: list[Value], kwargs: dict[str, Value]
+) -> Value:
+    """Calls a function of the checked program (or of a summary)."""
     scope = bind(m, function, args, kwargs)
-    if function.is_generator:
-        generator = GeneratorCall(function, scope)
-        if function.attrs.get("contextmanager"):
-            return generator
-        items: list[Value] = []
-        run_generator(m, generator, items.append)
-        return containers.Iterator(items)
-    return _run(m, function, scope, None)
-
-
-def run_generator(m: Machine, generator: GeneratorCall, on_yield: Callable[[Value], Value]) -> None:
-    _run(m, generator.function, generator.scope, on_yield)
-
-
-def _run(m: Machine, function: Function, scope: Scope, on_yield: Callable[[Value], Value] | None) -> Value:
     node = function.node
     first = next(iter(scope.names.values()), None)
     frame = Frame(scope, function.module, function.name, node, function.owner, first)
-    frame.on_yield = on_yield
+    if isinstance(node, ast.Lambda):
+        body = node.body
+        return m.run_in(frame, lambda: expressions.evaluate(m, frame, body))
+    if function.code.is_async:
+        unknown = m.unknown(f"the coroutine {function.name} is not interpreted")
+        havoc.forget(m, unknown, [*args, *kwargs.values()])
+        return unknown
+    if function.code.is_generator:
+        from checker.interpreter import generators
 
-    def work() -> Value:
-        from checker.interpreter import expressions
-
-        if isinstance(node, ast.Lambda):
-            return expressions.evaluate(m, frame, node.body)
-        signal = statements.run_block(m, frame, node.body)
-        return signal.value if signal is not None else None
-
-    return m.run_in(frame, work)
+        return generators.of_function(m, frame, node.body)
+    signal = m.run_in(frame, lambda: statements.run_block(m, frame, node.body))
+    return signal.value if signal is not None else None
 
 
-def bind(m: Machine, function: Function, args: list[Value], kwargs: dict[str, Value]) -> Scope:
+def bind(
+    m: Machine, function: Function, args: list[Value], kwargs: dict[str, Value]
+) -> Scope:
     """Binds arguments to parameters as Python does.
 
     Raises:
@@ -124,68 +113,92 @@ def bind(m: Machine, function: Function, args: list[Value], kwargs: dict[str, Va
     """
     spec = function.node.args
     names = [a.arg for a in (*spec.posonlyargs, *spec.args)]
-    scope = Scope(parent=function.closure)
+    scope = Scope(parent=function.closure, code=function.code)
     bound = scope.names
     rest = dict(kwargs)
-    for name, value in zip(names, args, strict=False):
-        bound[name] = value
-    if len(args) > len(names):
-        if spec.vararg is None:
-            raise m.exception(
-                "TypeError",
-                f"{function.name}() takes {len(names)} positional arguments but {len(args)} were given",
-            )
-        bound[spec.vararg.arg] = tuple(args[len(names) :])
-    positional_only = {a.arg for a in spec.posonlyargs}
-    defaults = dict(zip(names[len(names) - len(function.defaults) :], function.defaults, strict=True))
-    for name in names:
-        if name in rest and name not in positional_only:
-            if name in bound:
-                raise m.exception("TypeError", f"{function.name}() got multiple values for argument '{name}'")
-            bound[name] = rest.pop(name)
-        elif name not in bound:
-            if name not in defaults:
-                raise m.exception("TypeError", f"{function.name}() missing a required argument: '{name}'")
-            bound[name] = defaults[name]
+    bound.update(zip(names, args, strict=False))
+    if len(args) > len(names) and spec.vararg is None:
+        text = f"takes {len(names)} positional arguments but {len(args)} were given"
+        raise m.exception("TypeError", f"{function.name}() {text}")
+    _bind_positional(m, function, names, bound, rest)
     if spec.vararg is not None:
-        bound.setdefault(spec.vararg.arg, ())
+        bound[spec.vararg.arg] = tuple(args[len(names) :])
     for arg in spec.kwonlyargs:
         if arg.arg in rest:
             bound[arg.arg] = rest.pop(arg.arg)
         elif arg.arg in function.kw_defaults:
             bound[arg.arg] = function.kw_defaults[arg.arg]
         else:
-            raise m.exception("TypeError", f"{function.name}() missing a required argument: '{arg.arg}'")
+            _missing(m, function, arg.arg)
     if spec.kwarg is not None:
         bound[spec.kwarg.arg] = rest
     elif rest:
-        raise m.exception(
-            "TypeError", f"{function.name}() got an unexpected keyword argument '{next(iter(rest))}'"
-        )
+        text = f"got an unexpected keyword argument '{next(iter(rest))}'"
+        raise m.exception("TypeError", f"{function.name}() {text}")
     return scope
 
 
-def instantiate(m: Machine, cls: ClassValue, args: list[Value], kwargs: dict[str, Value]) -> Value:
-    """`cls(...)`."""
+def _bind_positional(
+    m: Machine,
+    function: Function,
+    names: list[str],
+    bound: dict[str, Value],
+    rest: dict[str, Value],
+) -> None:
+    """Binds the parameters that may be given by position: from keywords and defaults what is left."""
+    only_positional = {a.arg for a in function.node.args.posonlyargs}
+    first_default = len(names) - len(function.defaults)
+    for index, name in enumerate(names):
+        if name in rest and name not in only_positional:
+            if name in bound:
+                text = f"got multiple values for argument '{name}'"
+                raise m.exception("TypeError", f"{function.name}() {text}")
+            bound[name] = rest.pop(name)
+        elif name not in bound:
+            if index < first_default:
+                _missing(m, function, name)
+            bound[name] = function.defaults[index - first_default]
+
+
+def _missing(m: Machine, function: Function, name: str) -> None:
+    raise m.exception("TypeError", f"{function.name}() missing a required argument: '{name}'")
+
+
+def _class(m: Machine, cls: ClassValue, args: list[Value], kwargs: dict[str, Value]) -> Value:
+    """`cls(...)`: by its metaclass, if that says how."""
+    if cls.meta is not None:
+        found = cls.meta.lookup("__call__")
+        if found is not None:
+            return call(m, found[0], [cls, *args], kwargs)
+    return instantiate(m, cls, args, kwargs)
+
+
+def instantiate(
+    m: Machine, cls: ClassValue, args: list[Value], kwargs: dict[str, Value]
+) -> Value:
+    """What `type.__call__` does: `__new__`, then `__init__`."""
+    if cls.is_enum:
+        return enums.by_value(m, cls, args, kwargs)
     new = cls.lookup("__new__")
     if new is not None:
         made = call(m, new[0], [cls, *args], kwargs)
         if not (isinstance(made, Instance) and made.cls.is_subclass(cls)):
             return made
         instance = made
-    elif cls.is_enum:
-        return classes.enum_member(m, cls, args)
     else:
         instance = Instance(cls)
-        if cls.host is not None:
-            instance.data = containers.new_host(m, cls.host, args if not cls.lookup("__init__") else [])
-    if cls.unknown_base and not cls.lookup("__init__"):
-        instance.tainted = m.unknown(f"{cls.unknown_base}, a base of {cls.name}, is not described")
-        return instance
     init = cls.lookup("__init__")
+    if cls.unknown_base and init is None:
+        unknown = m.unknown(f"{cls.unknown_base}, a base of {cls.name}, is not described")
+        havoc.forget(m, unknown, [*args, *kwargs.values()])
+        instance.tainted = unknown
+        return instance
     if init is not None:
-        call(m, init[0], [instance, *args], kwargs)
-    elif (args or kwargs) and cls.host is None:
+        if call(m, init[0], [instance, *args], kwargs) is not None and cls.defines("__init__"):
+            return m.unknown(f"what {cls.name}.__init__ does is not known")
+    elif isinstance(instance.data, (list, dict, set)):
+        instance.data = containers.new_host(m, cls.host or "", args, kwargs)
+    elif (args or kwargs) and new is None:
         raise m.exception("TypeError", f"{cls.name}() takes no arguments")
     return instance
 
@@ -195,20 +208,3 @@ def zero_argument_super(m: Machine, frame: Frame) -> Value:
     if frame.owner is None:
         raise m.exception("RuntimeError", "super(): no arguments")
     return SuperValue(frame.owner, frame.first_argument)
-
-
-def native(name: str) -> Callable[[Callable[..., Value]], Native]:
-    """Wraps a function `(machine, *args, **kwargs)` as a value of the checked program."""
-
-    def wrap(function: Callable[..., Value]) -> Native:
-        def run(m: Machine, args: list[Value], kwargs: dict[str, Value]) -> Value:
-            try:
-                return function(m, *args, **kwargs)
-            except TypeError as error:
-                if "argument" in str(error) and function.__name__ in str(error):
-                    raise m.exception("TypeError", str(error).replace(function.__name__, name)) from None
-                raise
-
-        return Native(name, run)
-
-    return wrap

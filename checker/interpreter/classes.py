@@ -1,4 +1,4 @@
-"""Functions and classes: definitions, decorators, linearisation, enums and dataclass-like field lists."""
+"""Functions and classes: definitions, decorators, linearisation, dataclass-like field lists."""
 
 from __future__ import annotations
 
@@ -11,8 +11,6 @@ from checker.interpreter.values import (
     External,
     Function,
     Instance,
-    ModuleValue,
-    Native,
     Property,
     Scope,
     StaticMethod,
@@ -20,14 +18,14 @@ from checker.interpreter.values import (
     Value,
 )
 
-HOST_BASES = ("list", "dict", "str", "int", "float", "tuple", "set", "frozenset")
-
-
 def make_function(
-    m: Machine, frame: Frame, node: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda, name: str
+    m: Machine,
+    frame: Frame,
+    node: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda,
+    name: str,
 ) -> Function:
     """The function value of a definition evaluated in `frame`: defaults are evaluated now."""
-    from checker.interpreter import expressions
+    from checker.interpreter import expressions, scopes
 
     spec = node.args
     closure = None if frame.scope is frame.module.scope else frame.scope
@@ -44,77 +42,90 @@ def make_function(
             for arg, default in zip(spec.kwonlyargs, spec.kw_defaults, strict=True)
             if default is not None
         },
-        frame.owner if not frame.scope.is_class else None,
-        not isinstance(node, ast.Lambda) and _is_generator(node),
+        frame.owner,
+        scopes.code_of(m, node),
     )
 
 
-def _is_generator(node: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
-    stack: list[ast.AST] = list(node.body)
-    while stack:
-        item = stack.pop()
-        if isinstance(item, (ast.Yield, ast.YieldFrom)):
-            return True
-        if not isinstance(item, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)):
-            stack.extend(ast.iter_child_nodes(item))
-    return False
-
-
-def define_function(m: Machine, frame: Frame, stmt: ast.FunctionDef) -> None:
-    from checker.interpreter import calls, expressions, stubs
-
-    if frame.scope is frame.module.scope:
-        summary = stubs.find(m, f"{frame.module.name}.{stmt.name}")
-        if summary is not None and not frame.module.is_stub:
-            frame.scope.names[stmt.name] = summary
-            return
-    value: Value = make_function(m, frame, stmt, stmt.name)
-    for decorator in reversed(stmt.decorator_list):
-        match decorator:
-            case ast.Attribute(value=ast.Name(id=owner), attr="setter") if owner == stmt.name:
-                current = frame.scope.names.get(owner)
-                if isinstance(current, Property):
-                    value = Property(current.getter, value)
-                    continue
-        function = expressions.evaluate(m, frame, decorator)
-        frame.node = stmt
-        if isinstance(function, (Unknown, External)):
-            path = function.path if isinstance(function, External) else function.reason
-            value = m.unknown(f"the decorator of {stmt.name} is not described ({path})")
-            continue
-        value = calls.call(m, function, [value], {})
-    frame.scope.names[stmt.name] = value
-
-
-def define_class(m: Machine, frame: Frame, stmt: ast.ClassDef) -> None:
-    from checker.interpreter import calls, expressions, stubs
+def define_function(
+    m: Machine, frame: Frame, stmt: ast.FunctionDef | ast.AsyncFunctionDef
+) -> None:
+    """`def`."""
+    from checker.interpreter import scopes, stubs
 
     if frame.scope is frame.module.scope and not frame.module.is_stub:
         summary = stubs.find(m, f"{frame.module.name}.{stmt.name}")
         if summary is not None:
             frame.scope.names[stmt.name] = summary
             return
-    bases = [expressions.evaluate(m, frame, base) for base in stmt.bases]
+    decorators = _decorators(m, frame, stmt)
+    value: Value = make_function(m, frame, stmt, stmt.name)
+    scopes.bind(m, frame, stmt.name, _decorated(m, frame, stmt, decorators, value))
+
+
+def _decorators(
+    m: Machine, frame: Frame, stmt: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
+) -> list[Value]:
+    from checker.interpreter import expressions
+
+    return [expressions.evaluate(m, frame, decorator) for decorator in stmt.decorator_list]
+
+
+def _decorated(
+    m: Machine,
+    frame: Frame,
+    stmt: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef,
+    decorators: list[Value],
+    value: Value,
+) -> Value:
+    """The definition after its decorators; one that is not described makes it unknown."""
+    from checker.interpreter import calls
+
+    for decorator in reversed(decorators):
+        frame.node = stmt
+        if isinstance(decorator, (Unknown, External)):
+            path = decorator.path if isinstance(decorator, External) else decorator.reason
+            value = m.unknown(f"the decorator of {stmt.name} is not described ({path})")
+        else:
+            value = calls.call(m, decorator, [value], {})
+    return value
+
+
+def define_class(m: Machine, frame: Frame, stmt: ast.ClassDef) -> None:
+    """`class`."""
+    from checker.interpreter import expressions, scopes, stubs
+
+    if frame.scope is frame.module.scope and not frame.module.is_stub:
+        summary = stubs.find(m, f"{frame.module.name}.{stmt.name}")
+        if summary is not None:
+            frame.scope.names[stmt.name] = summary
+            return
+    decorators = _decorators(m, frame, stmt)
+    frame = _with_type_parameters(m, frame, stmt)
+    bases: list[Value] = []
+    for base in stmt.bases:
+        if isinstance(base, ast.Starred):
+            raise m.stuck(f"the bases of {stmt.name} are computed")
+        bases.append(expressions.evaluate(m, frame, base))
     keywords = {k.arg: expressions.evaluate(m, frame, k.value) for k in stmt.keywords if k.arg}
-    cls = build_class(m, frame, stmt, bases)
+    meta = keywords.pop("metaclass", None)
+    cls = build_class(m, frame, stmt, bases, meta)
     overlay = None if frame.module.is_stub else stubs.overlay(m, cls)
     if overlay is not None:
-        cls.namespace.update(
-            {k: v for k, v in overlay.namespace.items() if k not in ("__module__", "__qualname__", "__doc__")}
-        )
+        own = ("__module__", "__qualname__", "__doc__")
+        cls.namespace.update({k: v for k, v in overlay.namespace.items() if k not in own})
         for value in overlay.namespace.values():
             _own(value, cls)
     _notify_bases(m, cls, keywords)
-    value: Value = cls
-    for decorator in reversed(stmt.decorator_list):
-        function = expressions.evaluate(m, frame, decorator)
-        frame.node = stmt
-        if isinstance(function, (Unknown, External)):
-            path = function.path if isinstance(function, External) else function.reason
-            value = m.unknown(f"the decorator of class {stmt.name} is not described ({path})")
-            continue
-        value = calls.call(m, function, [value], {})
-    frame.scope.names[stmt.name] = value
+    scopes.bind(m, frame, stmt.name, _decorated(m, frame, stmt, decorators, cls))
+
+
+def _with_type_parameters(m: Machine, frame: Frame, stmt: ast.ClassDef) -> Frame:
+    """`class A[T]`: the parameters are names of no consequence."""
+    for parameter in getattr(stmt, "type_params", ()):
+        if parameter.name not in frame.scope.names:
+            frame.scope.names[parameter.name] = m.unknown("a type parameter")
+    return frame
 
 
 def _notify_bases(m: Machine, cls: ClassValue, keywords: dict[str, Value]) -> None:
@@ -125,9 +136,7 @@ def _notify_bases(m: Machine, cls: ClassValue, keywords: dict[str, Value]) -> No
         hook = base.namespace.get("__init_subclass__")
         if hook is not None:
             function = hook.function if isinstance(hook, ClassMethod) else hook
-            if isinstance(function, (Function, Native)):
-                keywords.pop("metaclass", None)
-                calls.call(m, function, [cls], keywords)
+            calls.call(m, function, [cls], keywords)
             return
 
 
@@ -143,31 +152,69 @@ def _own(value: Value, cls: ClassValue) -> None:
             _own(setter, cls)
 
 
-def build_class(m: Machine, frame: Frame, stmt: ast.ClassDef, bases: list[Value]) -> ClassValue:
+def build_class(
+    m: Machine, frame: Frame, stmt: ast.ClassDef, bases: list[Value], meta: Value = None
+) -> ClassValue:
     """Evaluates a class body and linearises its bases."""
-    from checker.interpreter import statements
+    from checker.interpreter import scopes, statements
 
     cls = ClassValue(stmt.name, frame.module, tuple(bases), node=stmt)
-    parents = _parents(m, cls, bases)
-    cls.mro = (cls, *_c3(m, parents))
-    scope = Scope(parent=None if frame.scope is frame.module.scope else frame.scope, is_class=True)
-    inner = Frame(scope, frame.module, stmt.name, stmt, cls)
+    cls.mro = (cls, *_c3(m, _parents(m, cls, bases)))
+    code = scopes.code_of(m, stmt)
+    parent = None if frame.scope is frame.module.scope else frame.scope
+    scope = Scope(parent=parent, code=code, is_class=True)
+    inner = Frame(scope, frame.module, stmt.name, stmt, cls, top_level=frame.top_level)
     m.run_in(inner, lambda: statements.run_block(m, inner, stmt.body))
     cls.annotations = scope.names.pop("__annotations__", {})
-    cls.namespace = scope.names
-    for name, wrap in (("__init_subclass__", ClassMethod), ("__class_getitem__", ClassMethod), ("__new__", StaticMethod)):
+    cls.namespace = {scopes.mangled(inner, name): value for name, value in scope.names.items()}
+    _finish(m, cls, meta)
+    return cls
+
+
+def dynamic_class(
+    m: Machine, name: str, bases: list[Value], namespace: dict[str, Value]
+) -> ClassValue:
+    """`type(name, bases, namespace)`."""
+    cls = ClassValue(name, m.frames[-1].module, tuple(bases))
+    cls.mro = (cls, *_c3(m, _parents(m, cls, bases)))
+    cls.namespace = namespace
+    _finish(m, cls, None)
+    _notify_bases(m, cls, {})
+    return cls
+
+
+_IMPLICIT = {
+    "__init_subclass__": ClassMethod,
+    "__class_getitem__": ClassMethod,
+    "__new__": StaticMethod,
+}
+_META_HOOKS = ("__new__", "__init__", "__prepare__")
+
+
+def _finish(m: Machine, cls: ClassValue, meta: Value) -> None:
+    """What follows from the bases and the metaclass once the body has run."""
+    from checker.interpreter import enums
+
+    for name, wrap in _IMPLICIT.items():
         if isinstance(cls.namespace.get(name), Function):
             cls.namespace[name] = wrap(cls.namespace[name])
-    for value in cls.namespace.values():
-        _own(value, cls)
+    if "__eq__" in cls.namespace:
+        cls.namespace.setdefault("__hash__", None)
     for parent in cls.mro[1:]:
         cls.host = cls.host or parent.host
         cls.is_enum = cls.is_enum or parent.is_enum or "__enum__" in parent.namespace
         cls.unknown_base = cls.unknown_base or parent.unknown_base
-    if cls.is_enum and cls.module is not None:
-        _make_members(m, cls)
+        cls.meta = cls.meta or parent.meta
+    if isinstance(meta, ClassValue) and meta.module is not None and not meta.module.is_stub:
+        cls.meta = meta
+    elif isinstance(meta, (Unknown, External)):
+        cls.unknown_base = cls.unknown_base or "a metaclass"
+    if cls.meta is not None and any(cls.meta.defines(name) for name in _META_HOOKS):
+        cls.unknown_base = f"the metaclass {cls.meta.name}"
+    cls.is_enum = cls.is_enum or "__enum__" in cls.namespace
+    if cls.is_enum and "__enum__" not in cls.namespace:
+        enums.make_members(m, cls)
     _tell_names(m, cls)
-    return cls
 
 
 def _tell_names(m: Machine, cls: ClassValue) -> None:
@@ -176,23 +223,24 @@ def _tell_names(m: Machine, cls: ClassValue) -> None:
 
     for name, value in list(cls.namespace.items()):
         if isinstance(value, Instance) and value.cls.lookup("__set_name__"):
-            calls.call(m, attributes.get(m, value, "__set_name__"), [cls, name], {})
+            method = attributes.get(m, value, "__set_name__", special=True)
+            calls.call(m, method, [cls, name], {})
 
 
 def _parents(m: Machine, cls: ClassValue, bases: list[Value]) -> list[ClassValue]:
+    """The bases that are classes of the trees; others make the class's own attributes uncertain."""
     parents: list[ClassValue] = []
     for base in bases:
         match base:
             case ClassValue():
-                parents.append(base)
+                if base.module is not None or base.name != "object":
+                    parents.append(base)
             case External(path=path):
                 cls.unknown_base = path
             case Unknown(reason=reason):
                 cls.unknown_base = reason
-            case Native(name=name) if name in m.builtins:
-                cls.unknown_base = name
             case _:
-                cls.unknown_base = "a computed base"
+                raise m.exception("TypeError", f"a base of {cls.name} is no class")
     return parents
 
 
@@ -215,47 +263,10 @@ def _c3(m: Machine, parents: list[ClassValue]) -> list[ClassValue]:
     return result
 
 
-# -- enums ------------------------------------------------------------------------------------------
-
-
-def _make_members(m: Machine, cls: ClassValue) -> None:
-    members: dict[str, Instance] = {}
-    last: Value = 0
-    for name, value in list(cls.namespace.items()):
-        if name.startswith("_") or isinstance(value, (Function, Property, ClassMethod, StaticMethod, Native)):
-            continue
-        if isinstance(value, Instance) and value.cls.name == "auto":
-            is_text = cls.host == "str"
-            value = name.lower() if is_text else (last + 1 if isinstance(last, int) else len(members) + 1)
-        last = value
-        member = Instance(cls, {"name": name, "value": value, "_name_": name, "_value_": value})
-        if cls.host is not None and isinstance(value, (str, int)):
-            member.data = value
-        members[name] = member
-        cls.namespace[name] = member
-    cls.namespace["__members__"] = members
-
-
-def enum_member(m: Machine, cls: ClassValue, args: list[Value]) -> Value:
-    """`Cls(value)`."""
-    from checker.interpreter import calls, containers
-
-    members = cls.namespace.get("__members__", {})
-    for member in members.values():
-        if args and (args[0] is member or containers.equal(m, member.attrs["value"], args[0]) is True):
-            return member
-    missing = cls.lookup("_missing_")
-    if missing is not None:
-        made = calls.call(m, missing[0], [cls, *args], {})
-        if made is not None:
-            return made
-    raise m.exception("ValueError", f"{args[0] if args else ''!r} is not a valid {cls.name}")
-
-
 # -- fields (dataclasses, pydantic models, NamedTuple, configuration classes) -------------------------
 
 
-def fields(cls: ClassValue, stop: str | None = None) -> dict[str, tuple[ClassValue, ast.expr]]:
+def fields(cls: ClassValue) -> dict[str, tuple[ClassValue, ast.expr]]:
     """Annotated fields of a class in definition order, bases first; ClassVars left out."""
     found: dict[str, tuple[ClassValue, ast.expr]] = {}
     for base in reversed(cls.mro):
@@ -265,7 +276,3 @@ def fields(cls: ClassValue, stop: str | None = None) -> dict[str, tuple[ClassVal
                 continue
             found[name] = (base, annotation)
     return found
-
-
-def module_of(value: Value) -> ModuleValue | None:
-    return value.module if isinstance(value, (Function, ClassValue)) else None

@@ -1,11 +1,13 @@
-"""Containers and plain host values: iteration, items, methods, equality."""
+"""Items of containers, and what the builtin containers are made of."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 from checker.graph.dims import Poly
+from checker.interpreter import equality
+from checker.interpreter.hosting import host, is_plain, plain, unwrapped
+from checker.interpreter.iteration import VIEWS, Iterator, enum_members, iterate, lazily
 from checker.interpreter.machine import Machine
 from checker.interpreter.tensors import Tensor
 from checker.interpreter.values import (
@@ -15,393 +17,297 @@ from checker.interpreter.values import (
     Function,
     Instance,
     ModuleValue,
-    Native,
     Unknown,
     Value,
     type_name,
 )
 
-_METHODS: dict[type, frozenset[str]] = {
-    str: frozenset(
-        "capitalize casefold count endswith find format index isalnum isalpha isdecimal isdigit isidentifier islower"
-        " isnumeric isspace istitle isupper join ljust lower lstrip partition removeprefix removesuffix replace rfind"
-        " rindex rjust rpartition rsplit rstrip split splitlines startswith strip swapcase title upper zfill".split()
-    ),
-    bytes: frozenset(("decode",)),
-    list: frozenset("append clear copy count extend index insert pop remove reverse".split()),
-    tuple: frozenset(("count", "index")),
-    dict: frozenset("clear copy get items keys pop popitem setdefault update values".split()),
-    set: frozenset(
-        "add clear copy difference difference_update discard intersection isdisjoint issubset issuperset pop remove"
-        " symmetric_difference union update".split()
-    ),
-    frozenset: frozenset("copy difference intersection isdisjoint issubset issuperset union".split()),
-    int: frozenset(("bit_length", "real", "imag", "numerator", "denominator", "is_integer")),
-    float: frozenset(("is_integer", "real", "hex")),
-    range: frozenset(("start", "stop", "step", "count", "index")),
-    slice: frozenset(("start", "stop", "step", "indices")),
-}
-_VALUES = frozenset(("start", "stop", "step", "real", "imag", "numerator", "denominator"))
-
-
-class Iterator:
-    """A one-shot iterator (generator, zip, map, enumerate, iter): already evaluated, consumed from the front."""
-
-    def __init__(self, items: list[Value]) -> None:
-        self.items = items
-
-    def take(self) -> list[Value]:
-        items, self.items = self.items, []
-        return items
-
-
-def iterate(m: Machine, value: Value) -> list[Value]:
-    """All items of an iterable, at most as many as the budget allows."""
-    from checker.interpreter import attributes, calls
-
-    match value:
-        case list() | tuple() | set() | frozenset() | str() | bytes():
-            return list(value)
-        case dict():
-            if isinstance(value, ConfigDict):
-                for key in value:
-                    m.read(value.place, key, True)
-            return list(value)
-        case range():
-            m.check_size(len(value))
-            return list(value)
-        case Iterator():
-            return value.take()
-        case Unknown(reason=reason):
-            raise m.stuck(f"iteration over an unknown value ({reason})")
-        case External(path=path):
-            raise m.stuck(f"iteration over {path}, which is not described")
-        case ClassValue(is_enum=True):
-            return list(value.namespace.get("__members__", {}).values())
-        case Tensor():
-            from checker.interpreter import torch_ops
-
-            return torch_ops.unbind(m, value, 0)
-        case Instance():
-            if value.tainted is not None:
-                raise m.stuck(f"iteration over an unknown value ({value.tainted.reason})")
-            if value.cls.lookup("__iter__"):
-                made = calls.call(m, attributes.get(m, value, "__iter__"), [], {})
-                return iterate(m, made) if made is not value else _drain(m, value)
-            if value.data is not None:
-                return iterate(m, value.data)
-            if value.cls.lookup("__next__"):
-                return _drain(m, value)
-            if value.cls.lookup("__getitem__") and value.cls.lookup("__len__"):
-                count = calls.call(m, attributes.get(m, value, "__len__"), [], {})
-                return [get_item(m, value, index) for index in range(count)]
-            raise m.exception("TypeError", f"'{value.cls.name}' object is not iterable")
-        case _:
-            if type(value).__name__ in ("dict_keys", "dict_values", "dict_items"):
-                return list(value)
-            raise m.exception("TypeError", f"'{type_name(value)}' object is not iterable")
-
-
-def _drain(m: Machine, value: Instance) -> list[Value]:
-    from checker.interpreter import attributes, calls
-    from checker.interpreter.values import Raised
-
-    items: list[Value] = []
-    while True:
-        m.tick()
-        m.check_size(len(items))
-        try:
-            items.append(calls.call(m, attributes.get(m, value, "__next__"), [], {}))
-        except Raised as raised:
-            if raised.type_name == "StopIteration":
-                return items
-            raise
-
-
-def check_key(m: Machine, key: Value) -> None:
-    if isinstance(key, (list, dict, set)):
-        raise m.exception("TypeError", f"unhashable type: '{type_name(key)}'")
-    if isinstance(key, Unknown):
-        raise m.stuck(f"a key that is unknown ({key.reason})")
-
 
 def get_item(m: Machine, base: Value, key: Value) -> Value:
     """`base[key]`."""
-    from checker.interpreter import attributes, calls, expressions
+    m.look(base)
+    match base:
+        case Unknown():
+            return base
+        case Tensor():
+            from checker.interpreter import indexing
 
-    if isinstance(base, Unknown):
-        return base
-    if isinstance(base, Tensor):
-        from checker.interpreter import indexing
+            return indexing.get(m, base, key)
+        case Instance():
+            return _of_instance(m, base, key)
+        case ClassValue():
+            return _of_class(m, base, key)
+        case External():
+            return base if base.path.startswith(_ANNOTATIONS) else _undescribed(m, base)
+        case Function() | ModuleValue():
+            return _undescribed(m, base)
+        case dict():
+            return _of_dict(m, base, key)
+        case list() | tuple() | str() | bytes() | range():
+            index = _index(m, key)
+            return index if isinstance(index, Unknown) else host(m, lambda: base[index])
+        case _:
+            raise m.exception("TypeError", f"'{type_name(base)}' object is not subscriptable")
 
-        return indexing.get(m, base, key)
+
+_ANNOTATIONS = ("typing.", "typing_extensions.", "collections.abc.")
+
+
+def _undescribed(m: Machine, base: Value) -> Unknown:
+    name = base.path if isinstance(base, External) else base.name
+    return m.unknown(f"a subscript of {name}")
+
+
+def _of_dict(m: Machine, base: dict[Value, Value], key: Value) -> Value:
     if isinstance(key, Unknown):
         return key
     if isinstance(base, ConfigDict) and isinstance(key, str):
         m.read(base.place, key, key in base)
-    if isinstance(base, Instance):
-        if base.tainted is not None:
-            return base.tainted
-        if base.cls.lookup("__getitem__"):
-            return calls.call(m, attributes.get(m, base, "__getitem__"), [key], {})
-        if base.data is not None:
-            return get_item(m, base.data, key)
-        raise m.exception("TypeError", f"'{base.cls.name}' object is not subscriptable")
-    if isinstance(base, ClassValue):
-        if base.is_enum and isinstance(key, str):
-            members = base.namespace.get("__members__", {})
-            if key in members:
-                return members[key]
-            raise m.exception("KeyError", key)
-        hook = base.lookup("__class_getitem__")
-        return calls.call(m, attributes.get(m, base, "__class_getitem__"), [key], {}) if hook else base
-    if isinstance(base, (External, Function, Native, ModuleValue)):
-        return base if isinstance(base, (External, Native)) else m.unknown("a subscript of a function")
-    if isinstance(base, (list, tuple, str, bytes, dict, range)):
-        if isinstance(base, dict):
-            check_key(m, key)
-            if key not in base and isinstance(key, (str, int, float, bool)):
-                raise m.exception("KeyError", str(key))
-        key = _index(m, key)
-        return expressions.host(m, lambda b, k: b[k], base, key)
-    if type(base).__name__ in ("dict_keys", "dict_values", "dict_items"):
-        raise m.exception("TypeError", f"'{type(base).__name__}' object is not subscriptable")
-    raise m.exception("TypeError", f"'{type_name(base)}' object is not subscriptable")
+    stored = equality.as_key(m, key)
+    if stored not in base:
+        raise m.exception("KeyError", key)
+    return base[stored]
+
+
+def _of_instance(m: Machine, base: Instance, key: Value) -> Value:
+    from checker.interpreter import attributes, calls
+
+    if base.cls.defines("__getitem__"):
+        method = attributes.get(m, base, "__getitem__", special=True)
+        return calls.call(m, method, [key], {})
+    if base.tainted is not None:
+        return base.tainted
+    if isinstance(base.data, dict) and base.cls.defines("__missing__"):
+        if not isinstance(key, Unknown) and equality.as_key(m, key) not in base.data:
+            method = attributes.get(m, base, "__missing__", special=True)
+            return calls.call(m, method, [key], {})
+    if base.data is not None:
+        return get_item(m, base.data, key)
+    if base.cls.unknown_base is not None:
+        return m.unknown(f"a subscript of an object whose class inherits {base.cls.unknown_base}")
+    raise m.exception("TypeError", f"'{base.cls.name}' object is not subscriptable")
+
+
+def _of_class(m: Machine, base: ClassValue, key: Value) -> Value:
+    from checker.interpreter import attributes, calls
+
+    if base.is_enum:
+        members = base.namespace.get("__members__", {})
+        if isinstance(key, Unknown):
+            return key
+        if key in members:
+            return members[key]
+        raise m.exception("KeyError", key)
+    if base.lookup("__class_getitem__"):
+        return calls.call(m, attributes.get(m, base, "__class_getitem__"), [key], {})
+    if base.meta is not None and base.meta.lookup("__getitem__"):
+        raise m.stuck(f"a subscript of the class {base.name}, whose metaclass defines it")
+    return base  # a parametrised type
 
 
 def _index(m: Machine, key: Value) -> Value:
-    if isinstance(key, Instance) and key.data is not None:
-        return key.data
-    if isinstance(key, (Tensor, Poly)):
-        raise m.stuck("an index that depends on sizes or tensor values")
-    if isinstance(key, slice) and any(isinstance(p, (Unknown, Poly, Tensor)) for p in (key.start, key.stop, key.step)):
-        raise m.stuck("a slice of a list that depends on sizes or tensor values")
+    """An index or slice of a sequence, as the host takes it."""
+    key = unwrapped(key)
+    if isinstance(key, Unknown):
+        return key
+    if isinstance(key, slice):
+        parts = [unwrapped(p) for p in (key.start, key.stop, key.step)]
+        if not all(isinstance(p, (int, type(None))) for p in parts):
+            raise m.stuck("a slice of a sequence that depends on sizes or tensor values")
+        return slice(*parts)
+    if isinstance(key, (Tensor, Poly, External)):
+        raise m.stuck("an index of a sequence that depends on sizes or tensor values")
+    if isinstance(key, Instance) and key.cls.defines("__index__"):
+        from checker.interpreter import attributes, calls
+
+        return calls.call(m, attributes.get(m, key, "__index__", special=True), [], {})
     return key
 
 
 def set_item(m: Machine, base: Value, key: Value, value: Value) -> None:
     """`base[key] = value`."""
-    from checker.interpreter import attributes, calls, expressions
+    from checker.interpreter import attributes, calls
 
-    if isinstance(base, (Unknown, External)):
-        return
-    if isinstance(base, Tensor):
-        from checker.interpreter import indexing
+    match base:
+        case Unknown() | External():
+            return  # what is done to something unknown stays unknown
+        case Tensor():
+            from checker.interpreter import indexing
 
-        indexing.put(m, base, key, value)
-        return
-    if isinstance(base, Instance):
-        if base.cls.lookup("__setitem__"):
-            calls.call(m, attributes.get(m, base, "__setitem__"), [key, value], {})
-            return
-        if base.data is not None:
+            indexing.put(m, base, key, value)
+        case Instance() if base.cls.defines("__setitem__"):
+            method = attributes.get(m, base, "__setitem__", special=True)
+            calls.call(m, method, [key, value], {})
+        case Instance() if base.data is not None:
             set_item(m, base.data, key, value)
-            return
-        raise m.exception("TypeError", f"'{base.cls.name}' object does not support item assignment")
-    if not isinstance(base, (list, dict)):
-        raise m.exception("TypeError", f"'{type_name(base)}' object does not support item assignment")
-    check_key(m, key)
+        case Instance() if base.cls.unknown_base or base.tainted:
+            base.tainted = base.tainted or m.unknown(f"an item of {base.cls.name} is set")
+        case dict():
+            base[equality.as_key(m, key)] = value
+        case list():
+            _set_in_list(m, base, _index(m, key), value)
+        case _:
+            text = f"'{type_name(base)}' object does not support item assignment"
+            raise m.exception("TypeError", text)
 
-    def store(holder: Any, index: Any, item: Any) -> None:
-        holder[index] = iterate(m, item) if isinstance(index, slice) else item
 
-    expressions.host(m, store, base, _index(m, key) if isinstance(base, list) else key, value)
+def _set_in_list(m: Machine, base: list[Value], index: Value, value: Value) -> None:
+    if isinstance(index, Unknown):
+        raise m.stuck(f"an assignment to an unknown place of a list ({index.reason})")
+    items = iterate(m, value) if isinstance(index, slice) else value
+
+    def store() -> None:
+        base[index] = items
+
+    host(m, store)
+    m.check_size(len(base))
 
 
 def delete_item(m: Machine, base: Value, key: Value) -> None:
-    from checker.interpreter import expressions
-
-    if isinstance(base, Instance) and base.data is not None:
-        base = base.data
-    if isinstance(base, (list, dict)):
-        expressions.host(m, lambda b, k: b.__delitem__(k), base, key)
-
-
-def contains(m: Machine, container: Value, item: Value) -> bool | Unknown:
-    """`item in container`."""
-    from checker.interpreter import attributes, calls, expressions
-
-    if isinstance(container, Unknown):
-        return container
-    if isinstance(item, Unknown):
-        return item
-    if isinstance(container, ConfigDict) and isinstance(item, str):
-        m.read(container.place, item, item in container)
-    if isinstance(container, Instance):
-        if container.cls.lookup("__contains__"):
-            found = calls.call(m, attributes.get(m, container, "__contains__"), [item], {})
-            return found if isinstance(found, Unknown) else m.truth(found, "in")
-        if container.data is not None:
-            return contains(m, container.data, item)
-    if isinstance(container, (str, bytes)):
-        if isinstance(item, Instance):
-            item = item.data
-        return expressions.host(m, lambda c, i: i in c, container, item)  # type: ignore[no-any-return]
-    if isinstance(container, dict):
-        check_key(m, item)
-        return item in container
-    unknown: Unknown | None = None
-    for candidate in iterate(m, container):
-        same = equal(m, candidate, item)
-        if same is True:
-            return True
-        if isinstance(same, Unknown):
-            unknown = same
-    return unknown if unknown is not None else False
-
-
-def equal(m: Machine, left: Value, right: Value) -> bool | Unknown:
-    """`left == right` as one truth."""
-    from checker.interpreter import sizes as dims
+    """`del base[key]`."""
     from checker.interpreter import attributes, calls
 
-    if left is right:
-        return True
-    for side in (left, right):
-        if isinstance(side, Unknown):
-            return side
-    if isinstance(left, Tensor) or isinstance(right, Tensor):
-        return False if left is None or right is None else m.unknown("equality of tensors")
-    if isinstance(left, (list, tuple)) and type(left) is type(right):
-        if len(left) != len(right):
-            return False
-        verdict: bool | Unknown = True
-        for one, two in zip(left, right, strict=True):
-            same = equal(m, one, two)
-            if same is False:
-                return False
-            if isinstance(same, Unknown):
-                verdict = same
-        return verdict
-    if isinstance(left, Poly) or isinstance(right, Poly):
-        if not all(isinstance(s, (int, Poly)) for s in (left, right)):
-            return False
-        decided = dims.decide("eq", left, right)
-        return decided if decided is not None else m.unknown(f"whether {left} equals {right}")
-    for side, other in ((left, right), (right, left)):
-        if isinstance(side, Instance) and side.cls.lookup("__eq__"):
-            result = calls.call(m, attributes.get(m, side, "__eq__"), [other], {})
-            return result if isinstance(result, (bool, Unknown)) else m.truth(result, "==")
-    if isinstance(left, External) and isinstance(right, External):
-        return left.path == right.path
-    one = left.data if isinstance(left, Instance) and left.data is not None else left
-    two = right.data if isinstance(right, Instance) and right.data is not None else right
-    try:
-        return bool(one == two)
-    except Exception:
-        return m.unknown("an equality that cannot be decided")
+    if isinstance(base, Instance) and base.cls.defines("__delitem__"):
+        calls.call(m, attributes.get(m, base, "__delitem__", special=True), [key], {})
+        return
+    data = unwrapped(base)
+    if isinstance(key, Unknown) and isinstance(data, (list, dict)):
+        raise m.stuck(f"an unknown item of a container is deleted ({key.reason})")
+    if isinstance(data, dict):
+        stored = equality.as_key(m, key)
+        if stored not in data:
+            raise m.exception("KeyError", key)
+        del data[stored]
+    elif isinstance(data, list):
+        host(m, data.__delitem__, _index(m, key))
+    elif not isinstance(data, (Unknown, External)):
+        raise m.exception("TypeError", f"'{type_name(data)}' object does not support item deletion")
 
 
-def text_of(m: Machine, value: Value, render: Callable[[Any], str]) -> Value:
-    """`str(value)` or `repr(value)` when it is plain; unknown otherwise."""
+def mapping_items(m: Machine, value: Value) -> dict[Value, Value]:
+    """The items that `**value` stands for."""
     from checker.interpreter import attributes, calls
 
-    if isinstance(value, (str, int, float, bool, type(None), Poly)):
-        return render(value)
-    if isinstance(value, Instance):
-        for name in ("__str__", "__repr__"):
-            if value.cls.lookup(name):
-                return calls.call(m, attributes.get(m, value, name), [], {})
-        if value.cls.is_enum:
-            return f"{value.cls.name}.{value.attrs['name']}"
-        if value.data is not None:
-            return render(value.data)
-        args = value.attrs.get("args")
-        if isinstance(args, tuple):
-            return ", ".join(str(a) for a in args)
-        return f"<{value.cls.name} object>"
-    if isinstance(value, (list, tuple)) and all(isinstance(v, (str, int, float, bool)) for v in value):
-        return render(value)
-    if isinstance(value, (ClassValue, Function, Native)):
-        return f"<{value.name}>"
-    return f"<{type_name(value)}>"
+    if isinstance(value, ConfigDict):
+        return {key: get_item(m, value, key) for key in iterate(m, value)}
+    data = unwrapped(value)
+    if isinstance(data, dict) and not (isinstance(value, Instance) and value.cls.defines("keys")):
+        return dict(data)
+    if isinstance(value, Unknown):
+        raise m.stuck(f"the items of an unknown value ({value.reason})")
+    if not isinstance(value, (Instance, External)):
+        raise m.exception("TypeError", f"'{type_name(value)}' object is not a mapping")
+    keys = calls.call(m, attributes.get(m, value, "keys"), [], {})
+    return {equality.as_key(m, key): get_item(m, value, key) for key in iterate(m, keys)}
 
 
-def new_host(m: Machine, kind: str, args: list[Value]) -> Value:
-    """The data of a fresh instance of a subclass of a builtin."""
-    if kind == "list":
-        return iterate(m, args[0]) if args else []
+def new_host(m: Machine, kind: str, args: list[Value], kwargs: dict[str, Value]) -> Value:
+    """The data of a fresh `list(…)`, `dict(…)`, `int(…)`, … of plain arguments."""
+    value = args[0] if args else None
     if kind == "dict":
-        from checker.interpreter import builtin_names
-
-        return builtin_names.make_dict(m, args[0] if args else None, bool(args), {})
-    if kind in ("set", "frozenset"):
-        return set(iterate(m, args[0])) if args else set()
-    if kind == "tuple":
-        return tuple(iterate(m, args[0])) if args else ()
-    if kind == "str":
-        return str(args[0]) if args else ""
-    if kind == "int":
-        return int(args[0]) if args and isinstance(args[0], (int, float, str)) else 0
-    return float(args[0]) if args and isinstance(args[0], (int, float, str)) else 0.0
-
-
-def host_attribute(m: Machine, value: Value, name: str) -> Value:
-    """An attribute of a plain host value: only methods that are known to be pure functions of values."""
-    from checker.interpreter import attributes, expressions
-
-    if name == "__class__":
-        return m.builtins.get(type_name(value), m.unknown("a builtin type"))
-    if isinstance(value, Iterator):
-        return attributes.MISSING
-    kind = next((k for k in type(value).__mro__ if k in _METHODS), None)
-    if kind is None or name not in _METHODS[kind]:
-        if isinstance(value, list) and name == "sort":
-            return Native("sort", lambda m, args, kwargs: _sort(m, value, kwargs))
-        if isinstance(value, dict) and name == "__contains__":
-            return Native(name, lambda m, args, kwargs: contains(m, value, args[0]))
-        if name == "__len__" and hasattr(value, "__len__"):
-            return Native(name, lambda m, args, kwargs: len(value))
-        if name in ("__getitem__", "__setitem__") and isinstance(value, (list, dict)):
-            action = get_item if name == "__getitem__" else set_item
-            return Native(name, lambda m, args, kwargs: action(m, value, *args))
-        return attributes.MISSING
-    if name in _VALUES:
-        return getattr(value, name)
-
-    def run(m: Machine, args: list[Value], kwargs: dict[str, Value]) -> Value:
-        for arg in args:
-            if isinstance(arg, Unknown) and not isinstance(value, (list, dict)):
-                return arg
-        if isinstance(value, ConfigDict) and name in ("get", "pop", "setdefault") and args:
-            m.read(value.place, args[0], args[0] in value, args[1] if len(args) > 1 else None)
-        prepared = [_materialised(m, a, value, name) for a in args]
-        if isinstance(value, dict) and prepared and name in ("get", "pop", "setdefault"):
-            check_key(m, prepared[0])
-        m.check_size(len(value) if hasattr(value, "__len__") else 0)
-        result = expressions.host(m, lambda *a: getattr(value, name)(*a, **kwargs), *prepared)
-        return result
-
-    return Native(name, run)
+        return make_dict(m, value, bool(args), kwargs)
+    if kind in ("list", "tuple", "set", "frozenset"):
+        items = iterate(m, value) if args else []
+        if kind in ("set", "frozenset"):
+            keys = [equality.as_key(m, item) for item in items]
+            return set(keys) if kind == "set" else frozenset(keys)
+        return items if kind == "list" else tuple(items)
+    if not is_plain(*args):
+        return m.unknown(f"{kind}() of a value that is not plain")
+    if kind == "bytes" and isinstance(value, int):
+        m.check_size(value)
+    types = {"str": str, "int": int, "float": float, "bytes": bytes, "complex": complex}
+    arguments = [plain(arg) for arg in args]
+    return host(m, lambda: types[kind](*arguments, **kwargs))
 
 
-def _materialised(m: Machine, arg: Value, holder: Value, name: str) -> Value:
-    """Arguments a host method iterates over, as host sequences."""
-    if isinstance(arg, Instance) and arg.data is not None and isinstance(holder, str):
-        return arg.data
-    wants_items = (isinstance(holder, str) and name == "join") or (
-        isinstance(holder, (list, set, frozenset)) and name in ("extend", "update", "union", "intersection", "difference")
-    )
-    if wants_items or isinstance(arg, Iterator):
-        return iterate(m, arg)
-    if isinstance(holder, dict) and name == "update" and isinstance(arg, Instance) and arg.data is not None:
-        return arg.data
-    return arg
+def make_dict(
+    m: Machine, value: Value, given: bool, kwargs: dict[str, Value]
+) -> dict[Value, Value]:
+    """`dict(value, **kwargs)`."""
+    result: dict[Value, Value] = {}
+    if given:
+        source = unwrapped(value)
+        if isinstance(source, ConfigDict):
+            result = ConfigDict(source, source.place)
+        elif isinstance(source, dict) or (isinstance(value, Instance) and value.cls.defines("keys")):
+            result = mapping_items(m, value)
+        else:
+            result.update(_pairs(m, source))
+    result.update(kwargs)
+    return result
 
 
-def _sort(m: Machine, value: list[Value], kwargs: dict[str, Value]) -> Value:
-    value[:] = sorted_items(m, value, kwargs)
-    return None
+def _pairs(m: Machine, source: Value) -> dict[Value, Value]:
+    """Items given as pairs."""
+    result: dict[Value, Value] = {}
+    for pair in lazily(m, source):
+        if isinstance(pair, (int, float, type(None))):
+            raise m.exception("TypeError", "cannot convert dictionary update sequence to a sequence")
+        parts = iterate(m, pair)
+        if len(parts) != 2:
+            raise m.exception("ValueError", "dictionary update sequence element has the wrong length")
+        result[equality.as_key(m, parts[0])] = parts[1]
+    return result
+
+
+def length(m: Machine, value: Value) -> Value:
+    """`len(value)`."""
+    from checker.interpreter import attributes, calls
+
+    m.look(value)
+    match value:
+        case Unknown():
+            return value
+        case Tensor():
+            shape = value.shape(m)
+            if not shape:
+                raise m.exception("TypeError", "len() of a 0-d tensor")
+            return shape[0]
+        case Instance() if value.cls.defines("__len__"):
+            return calls.call(m, attributes.get(m, value, "__len__", special=True), [], {})
+        case Instance() if value.tainted is not None:
+            return value.tainted
+        case Instance() if value.data is not None:
+            return length(m, value.data)
+        case Instance() if value.cls.unknown_base is not None:
+            return m.unknown(f"the length of an object of {value.cls.name}")
+        case External(path=path):
+            return m.unknown(f"the length of {path}")
+        case ClassValue(is_enum=True):
+            return len(enum_members(value))
+        case str() | bytes() | list() | tuple() | dict() | set() | frozenset() | range():
+            return len(value)
+        case _ if isinstance(value, VIEWS):
+            return len(value)
+        case _:
+            raise m.exception("TypeError", f"object of type '{type_name(value)}' has no len()")
 
 
 def sorted_items(m: Machine, items: list[Value], kwargs: dict[str, Value]) -> list[Value]:
-    from checker.interpreter import calls, expressions
+    """`sorted(items, key=…, reverse=…)`."""
+    from functools import cmp_to_key
+
+    from checker.interpreter import calls
 
     key = kwargs.get("key")
-    keyed = [(calls.call(m, key, [item], {}) if key is not None else item, item) for item in items]
-    if any(isinstance(k, (Unknown, Tensor)) for k, _ in keyed):
-        raise m.stuck("sorting by unknown keys")
-    ordered = expressions.host(
-        m, lambda pairs: sorted(pairs, key=lambda p: p[0], reverse=bool(kwargs.get("reverse"))), keyed
-    )
-    return [item for _, item in ordered]
+    keyed = [(calls.call(m, key, [i], {}) if key is not None else i, i) for i in items]
+    reverse = m.truth(kwargs.get("reverse", False), "reverse")
+    if is_plain([k for k, _ in keyed]):
+        plain_keys = [(plain(k), i) for k, i in keyed]
+        ordered = host(m, lambda: sorted(plain_keys, key=lambda p: p[0], reverse=reverse))
+        return [item for _, item in ordered]
+
+    def order(one: Any, two: Any) -> int:
+        m.tick()
+        less = equality.by_name(m, "lt", one[0], two[0])
+        if isinstance(less, (Unknown, Tensor)):
+            raise m.stuck("sorting by keys whose order is unknown")
+        if m.truth(less, "sorted"):
+            return -1
+        return 1 if m.truth(equality.by_name(m, "lt", two[0], one[0]), "sorted") else 0
+
+    return [item for _, item in sorted(keyed, key=cmp_to_key(order), reverse=reverse)]
+
+
+__all__ = ["Iterator", "get_item", "iterate", "lazily", "set_item"]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import sys
+from functools import partial
 
 from checker.interpreter import statements, stubs
 from checker.interpreter.machine import Frame, Machine
@@ -12,54 +13,66 @@ from checker.interpreter.values import External, ModuleValue, Raised, Value
 _MISSING = object()
 
 
-def module_name(m: Machine, module: ModuleValue, name: str) -> Value:
-    """The value of a module's global `name`, or `_MISSING`."""
+def module_name(m: Machine, module: ModuleValue, name: str, before: ast.stmt | None = None) -> Value:
+    """The value of a module's global `name`, or `_MISSING`.
+
+    With `before`, as it is when that top-level statement runs: only statements above it have run.
+    """
     scope = module.scope.names
     _touch(m, module)
-    if module.file is None:
+    if module.file is None or name in module.done_names:
         return scope.get(name, _MISSING)
-    if name not in module.file.touching or name in module.pending:
-        if name in scope:
-            return scope[name]
-        if name not in module.file.touching:
-            return _from_star_or_submodule(m, module, name)
-        return scope.get(name, _MISSING)
-    if name in module.done_names:
-        return scope.get(name, _MISSING)
+    if name not in module.file.touching:
+        if name in _MODULE_FACTS and name not in scope:
+            return m.unknown(f"{name} of {module.name}")
+        return scope[name] if name in scope else _from_star_or_submodule(m, module, name)
     statements_of = module.file.touching[name]
     if module.file.is_package and all(isinstance(stmt, (ast.If, ast.Try)) for stmt in statements_of):
         lazy = _lazy_package_member(m, module.name, name)
         if lazy is not _MISSING:
             return lazy
-    module.pending.add(name)
-    try:
-        for stmt in statements_of:
-            if isinstance(stmt, ast.ImportFrom):
-                _bind_one(m, module, stmt, name)
-            else:
-                run_top_level(m, module, stmt)
-    finally:
-        module.pending.discard(name)
-    module.done_names.add(name)
+    for stmt in statements_of:
+        if before is not None and stmt.lineno >= before.lineno:
+            break
+        if isinstance(stmt, ast.ImportFrom):
+            _bind_one(m, module, stmt, name)
+        else:
+            run_top_level(m, module, stmt)
+    else:
+        if name in scope:
+            module.done_names.add(name)
+    if name not in scope and name in _MODULE_FACTS:
+        return m.unknown(f"{name} of {module.name}")
     return scope.get(name, _MISSING)
+
+
+_MODULE_FACTS = ("__file__", "__spec__", "__path__", "__loader__")
 
 
 def _bind_one(m: Machine, module: ModuleValue, stmt: ast.ImportFrom, name: str) -> None:
     """The part of a `from … import` statement that binds `name`: its other names stay unevaluated."""
+    if (id(stmt), name) in module.done:
+        return
+    module.done.add((id(stmt), name))
     frame = Frame(module.scope, module, "<module>", stmt)
     for alias in stmt.names:
         if (alias.asname or alias.name) == name:
             base = absolute_name(module, stmt)
-            module.scope.names[name] = m.run_in(frame, lambda: import_from(m, base, alias.name))
+            value = m.run_in(frame, partial(import_from, m, base, alias.name))
+            module.scope.names[name] = value
 
 
 def run_top_level(m: Machine, module: ModuleValue, stmt: ast.stmt) -> None:
     """Executes one top-level statement, once."""
-    if id(stmt) in module.done:
+    if (id(stmt), "") in module.done:
         return
-    module.done.add(id(stmt))
-    frame = Frame(module.scope, module, "<module>")
-    m.run_in(frame, lambda: statements.run_statement(m, frame, stmt))
+    module.done.add((id(stmt), ""))
+    frame = Frame(module.scope, module, "<module>", top_level=stmt)
+    try:
+        m.run_in(frame, lambda: statements.run_statement(m, frame, stmt))
+    except Raised:
+        module.done.discard((id(stmt), ""))  # whoever needs it sees the error again
+        raise
 
 
 def _touch(m: Machine, module: ModuleValue) -> None:
@@ -199,27 +212,6 @@ def external(m: Machine, path: str) -> Value:
     """A name of a package that is in no tree: its summary, or an `External` that is unknown when used."""
     summary = stubs.find(m, path)
     return summary if summary is not None else External(path)
-
-
-def lookup(m: Machine, frame: Frame, name: str) -> Value:
-    """A name as seen from `frame`: local, enclosing, global, builtin."""
-    scope = frame.scope
-    current = scope
-    if name not in scope.global_names:
-        while current is not None:
-            if name in current.names and (current is scope or not current.is_class):
-                return current.names[name]
-            current = current.parent  # type: ignore[assignment]
-    if frame.module.is_stub and name not in frame.module.scope.names:
-        summary = stubs.sibling(m, frame.module, name)
-        if summary is not None:
-            return summary
-    value = module_name(m, frame.module, name)
-    if value is not _MISSING:
-        return value
-    if name in m.builtins:
-        return m.builtins[name]
-    raise m.exception("NameError", f"name '{name}' is not defined")
 
 
 def attribute_of_module(m: Machine, module: ModuleValue, name: str) -> Value:

@@ -5,15 +5,18 @@ from __future__ import annotations
 import ast
 import os
 import sys
-from collections.abc import Callable, Iterable
+import time
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from checker.errors import CheckerError
 from checker.graph.builder import Builder
-from checker.graph.dims import Poly
 from checker.graph.terms import Pool, Term
 from checker.interpreter.values import (
     ClassValue,
+    Code,
+    Finished,
     Instance,
     ModuleValue,
     Raised,
@@ -23,7 +26,7 @@ from checker.interpreter.values import (
     Value,
 )
 from checker.location import Location
-from checker.syntax import Workspace
+from checker.syntax import UnparsableModule, Workspace
 
 if TYPE_CHECKING:
     from checker.interpreter.stubs import Stubs
@@ -41,11 +44,17 @@ class Limits:
     depth: int = 90
     forks: int = 24
     elements: int = 200_000
+    digits: int = 10_000
+    seconds: float = 20.0
 
 
 @dataclass(slots=True, eq=False)
 class Frame:
-    """One activation. `node` is what is being evaluated, for locations."""
+    """One activation. `node` is what is being evaluated, for locations.
+
+    `top_level` is the statement of the module being run, in frames of the module's own level: names it uses have the
+    values that statements above it gave them.
+    """
 
     scope: Scope
     module: ModuleValue
@@ -53,7 +62,7 @@ class Frame:
     node: ast.AST | None = None
     owner: ClassValue | None = None
     first_argument: Value = None
-    on_yield: Callable[[Value], Value] | None = None
+    top_level: ast.stmt | None = None
     handling: list[Raised] = field(default_factory=list)
     guard_keys: tuple[str, ...] = ()
 
@@ -100,7 +109,7 @@ class Machine:
         engine: str = "",
         limits: Limits = Limits(),
     ) -> None:
-        from checker.interpreter import builtin_names
+        from checker.interpreter import builtin_functions
 
         self.workspace = workspace
         self.pool = pool
@@ -124,8 +133,14 @@ class Machine:
         self.debug = bool(os.environ.get("EAGLE3_CHECK_DEBUG"))
         self.answers: dict[str, bool] = {}
         self.aliases: dict[Term, Term] = {}
+        self.codes: dict[ast.AST, Code] = {}
+        self.keys: dict[ClassValue, list[Instance]] = {}
+        self.kept: dict[int, Value] = {}
+        self.lost: dict[int, tuple[Value, Unknown]] = {}
+        self.trying = 0
         self.steps = 0
-        self.builtins = builtin_names.build(self)
+        self.deadline = time.process_time() + limits.seconds
+        self.builtins = builtin_functions.build(self)
 
     # -- places ---------------------------------------------------------------------------------
 
@@ -161,10 +176,10 @@ class Machine:
 
     # -- exceptions of the checked program -------------------------------------------------------
 
-    def exception(self, name: str, message: str = "") -> Raised:
+    def exception(self, name: str, *args: Value) -> Raised:
         """A builtin exception raised by the checked program at the current place."""
         cls = self.builtins.get(name) or self.builtins["Exception"]
-        instance = Instance(cls, {"args": (message,)})
+        instance = Instance(cls, {"args": args})
         keys = self.frames[-1].guard_keys if self.frames else ()
         raised = Raised(instance, self.location(), keys)
         raised.trail = self.trail() if self.debug else ()
@@ -172,25 +187,47 @@ class Machine:
         return raised
 
     def parameters_at_hand(self) -> tuple[str, ...]:
-        """Paths of the parameters that the innermost frames hold: what a failing load was about."""
+        """Parameters and checkpoint tensors that the innermost frames hold: what a failing load was about."""
+        from checker.interpreter.tensors import Tensor
+
         found: dict[str, None] = {}
         for frame in self.frames[-3:]:
             for value in frame.scope.names.values():
-                path = getattr(value, "extra", {}).get("path")
+                if not isinstance(value, Tensor):
+                    continue
+                path = value.extra.get("path")
+                term = value.term(self)
                 if isinstance(path, str):
                     found[path] = None
+                elif term.op == "param":
+                    found[str(term.attr("name"))] = None
         return tuple(found)
 
     # -- budget ---------------------------------------------------------------------------------
 
     def tick(self) -> None:
         self.steps += 1
-        if self.steps > self.limits.steps:
+        if self.steps > self.limits.steps or (
+            not self.steps % 1024 and time.process_time() > self.deadline
+        ):
             raise self.stuck("the checked code takes too many steps (an endless loop?)")
 
     def check_size(self, count: Any) -> None:
+        """Refuses sequences that are too long."""
         if isinstance(count, int) and count > self.limits.elements:
-            raise self.stuck(f"a sequence of {count} elements is too large to be interpreted")
+            length = f"{count} elements" if count < 10**12 else "very many elements"
+            raise self.stuck(f"a sequence of {length} is too large to be interpreted")
+
+    def look(self, container: Value) -> None:
+        """Refuses to look into a container that an undescribed function may have changed."""
+        if self.lost and id(container) in self.lost:
+            reason = self.lost[id(container)][1].reason
+            raise self.stuck(f"a {type(container).__name__} may have been changed: {reason}")
+
+    def identity(self, value: Value) -> int:
+        """`id(value)`; what was asked for is kept alive, so that no other object gets its number."""
+        self.kept[id(value)] = value
+        return id(value)
 
     # -- decisions ------------------------------------------------------------------------------
 
@@ -211,30 +248,9 @@ class Machine:
 
     def truth(self, value: Value, text: str = "a condition") -> bool:
         """The truth of a value of the checked program."""
-        from checker.interpreter import attributes, calls
-        from checker.interpreter.tensors import Tensor
+        from checker.interpreter.truth import truth
 
-        match value:
-            case bool() | int() | float() | str() | None | list() | tuple() | dict() | set() | frozenset() | bytes():
-                return bool(value)
-            case Unknown(reason=reason):
-                return self.decide(f"{text}: {reason}")
-            case Poly():
-                return True  # sizes are at least one
-            case Tensor():
-                return self.decide(f"{text} depends on a tensor's values")
-            case Instance():
-                if value.data is not None:
-                    return bool(value.data)
-                for name in ("__bool__", "__len__"):
-                    if value.cls.lookup(name):
-                        method = attributes.get(self, value, name)
-                        return self.truth(calls.call(self, method, [], {}), text)
-                return True
-            case range():
-                return len(value) > 0
-            case _:
-                return True
+        return truth(self, value, text)
 
     # -- configuration reads ---------------------------------------------------------------------
 
@@ -256,7 +272,8 @@ class Machine:
         if file is None and not self.workspace.is_package(name):
             return None
         value = ModuleValue(name, file)
-        value.scope.names["__name__"] = name
+        package = name if file is None or file.is_package else name.rpartition(".")[0]
+        value.scope.names.update(__name__=name, __package__=package, __doc__=None)
         self.modules[name] = value
         return value
 
@@ -267,9 +284,13 @@ class Machine:
         self.frames.append(frame)
         try:
             return work()
+        except (Raised, Stuck, Finished, UnparsableModule, CheckerError):
+            raise
+        except (RecursionError, MemoryError):
+            raise self.stuck("the checked code nests too deeply") from None
+        except Exception as error:
+            if self.debug:
+                raise
+            raise self.stuck(f"an internal error ({type(error).__name__}: {error})") from error
         finally:
             self.frames.pop()
-
-
-def first(items: Iterable[Value], default: Value = None) -> Value:
-    return next(iter(items), default)

@@ -64,6 +64,7 @@ class Stubs:
         for summary in summaries:
             for pattern in summary.match:
                 self._by_last.setdefault(pattern.rpartition(".")[2], []).append(summary)
+                self._by_file.setdefault((summary.file, pattern.rpartition(".")[2]), summary)
             self._by_file[(summary.file, summary.name)] = summary
 
     def matching(self, path: str) -> list[Summary]:
@@ -78,6 +79,7 @@ class Stubs:
         return found
 
     def in_file(self, file: str, name: str) -> Summary | None:
+        """The summary of a file that defines `name`."""
         return self._by_file.get((file, name))
 
     def body(self, summary: Summary) -> list[ast.stmt]:
@@ -121,12 +123,13 @@ def load(documents: Iterable[tuple[str, Any]]) -> Stubs:
 
 def find(m: Machine, path: str) -> Value:
     """The value that stands in for the definition called `path`, or None when it is not summarised."""
-    from checker.interpreter import torch_names
+    from checker.interpreter import pure_names, torch_names
 
     for summary in m.stubs.matching(path):
         if not summary.overlay and not summary.defines:
             return value_of(m, summary, path)
-    return torch_names.find(m, path)
+    found = torch_names.find(m, path)
+    return found if found is not None else pure_names.find(path)
 
 
 def overlay(m: Machine, cls: ClassValue) -> ClassValue | None:
@@ -154,27 +157,39 @@ def stub_module(m: Machine, file: str) -> ModuleValue:
 
 
 def value_of(m: Machine, summary: Summary, path: str) -> Value:
-    """Evaluates a summary once per machine (per matched name where it asks for `matched`)."""
+    """What a summary says of the definition called `path`; it is evaluated once per machine.
+
+    That is the definition named like the last part of `path`, if the summary has one, else the one it is named for.
+    """
     from checker.interpreter import statements
     from checker.interpreter.machine import Frame
 
-    key = ("summary", summary)
     if summary.assumption:
         m.assumptions[summary.assumption] = None
-    if key in m.shared:
-        return m.shared[key]
-    module = stub_module(m, summary.file)
-    frame = Frame(module.scope, module, summary.name)
-    before = set(module.scope.names)
+    key = ("summary", summary)
+    if key not in m.shared:
+        module = stub_module(m, summary.file)
+        frame = Frame(module.scope, module, summary.name)
+        body = m.stubs.body(summary)
+        m.shared[key] = {}
+        m.run_in(frame, lambda: statements.run_block(m, frame, body))
+        defined = {name for stmt in body for name in _defined(stmt)} | {summary.name}
+        m.shared[key] = {name: module.scope.names[name] for name in defined}
+    values: dict[str, Value] = m.shared[key]
+    last = path.rpartition(".")[2]
+    if last in values:
+        return values[last]
+    return values[summary.name] if values else m.unknown(f"{path} is described by itself")
 
-    def work() -> Value:
-        statements.run_block(m, frame, m.stubs.body(summary))
-        return module.scope.names[summary.name]
 
-    value = m.run_in(frame, work)
-    m.shared[key] = value
-    del before
-    return value
+def _defined(stmt: ast.stmt) -> list[str]:
+    match stmt:
+        case ast.FunctionDef(name=name) | ast.ClassDef(name=name):
+            return [name]
+        case ast.Assign(targets=[ast.Name(id=name)]):
+            return [name]
+        case _:
+            return []
 
 
 def sibling(m: Machine, module: ModuleValue, name: str) -> Value:

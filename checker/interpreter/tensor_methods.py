@@ -61,7 +61,7 @@ _BINARY = {
 }
 
 
-def attribute(m: Machine, t: Tensor, name: str) -> Value:
+def attribute(m: Machine, t: Tensor, name: str, absent: bool = False) -> Value:
     """`t.name`."""
     from checker.interpreter import attributes
 

@@ -126,6 +126,14 @@ class Tensor:
             return
         self.storage.set(m, terms[1])
 
+    def update(self, m: Machine, result: Value) -> None:
+        """Overwrites the tensor's values with the result of an operator, or forgets them."""
+        if isinstance(result, Tensor):
+            self.write(m, result)
+        else:
+            reason = result if isinstance(result, Unknown) else m.unknown("an in-place operator")
+            self.forget(m, reason)
+
     def forget(self, m: Machine, unknown: Unknown) -> None:
         """The tensor's values are unknown from now on."""
         m.mark()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from checker.interpreter import torch_ops
+from checker.interpreter import regexes, torch_ops
 from checker.interpreter.tensors import Root, Tensor, as_tensor, elementwise, filled, from_term, op, unknown_tensor
 from checker.interpreter.values import ClassValue, External, Function, Instance, Native, Unknown, Value
 
@@ -369,7 +369,7 @@ def _new(m: Machine, cls: Value) -> Value:
 def _copy(m: Machine, value: Value, deep: Value = False) -> Value:
     from checker.interpreter import copying
 
-    return copying.copy(value, deep is True)
+    return copying.deepcopy(m, value) if deep is True else copying.copy(m, value)
 
 
 def _load(m: Machine, name: Value) -> Value:
@@ -388,7 +388,7 @@ def _annotation(m: Machine, cls: Value, name: Value) -> Value:
     """The value of a field's annotation when it is a class; None otherwise."""
     import ast
 
-    from checker.interpreter import classes, imports
+    from checker.interpreter import classes, scopes
     from checker.interpreter.machine import Frame
 
     owner, node = classes.fields(cls).get(name, (None, None))
@@ -399,7 +399,7 @@ def _annotation(m: Machine, cls: Value, name: Value) -> Value:
     if not isinstance(inner, ast.Name):
         return None
     frame = Frame(owner.module.scope, owner.module, cls.name)
-    found = m.run_in(frame, lambda: imports.lookup(m, frame, inner.id))
+    found = m.run_in(frame, lambda: scopes.lookup(m, frame, inner.id))
     if not isinstance(found, ClassValue):
         return None
     return (found,) if is_list else found
@@ -428,7 +428,33 @@ def _class_default(m: Machine, module: Value, cls_name: Value, field: Value) -> 
     return default[0]
 
 
+def _annotation_text(m: Machine, cls: Value, name: Value) -> Value:
+    """The annotation of a class's own field, as it is written."""
+    import ast
+
+    node = cls.annotations[name]
+    if isinstance(node, ast.Constant) and isinstance(node.value, str):
+        return node.value
+    return ast.unparse(node)
+
+
+def _fail(m: Machine, reason: Value) -> Value:
+    raise m.stuck(reason)
+
+
+def _repr(m: Machine, value: Value) -> Value:
+    from checker.interpreter import texts
+
+    return texts.repr_of(m, value)
+
+
 _OPERATORS: dict[str, Call] = {
+    "annotation_text": _annotation_text,
+    "fail": _fail,
+    "repr": _repr,
+    "regex": regexes.find,
+    "regex_expand": regexes.expand,
+    "regex_escape": regexes.escape,
     "size": _size,
     "annotation": _annotation,
     "call_validator": _call_validator,

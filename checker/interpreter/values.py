@@ -38,18 +38,31 @@ class Raised(Exception):
         self.value = value
         self.location = location
         self.keys = keys
+        self.note = ""
         self.terms: tuple[Any, ...] = ()
         self.trail: tuple[str, ...] = ()
         self.parameters: tuple[str, ...] = ()
 
     @property
     def type_name(self) -> str:
+        """The name of the exception's class."""
         return self.value.cls.name
 
     @property
     def message(self) -> str:
+        """What the exception says, else what our own note about it says."""
         args = self.value.attrs.get("args", ())
-        return ", ".join(str(a) for a in args if isinstance(a, (str, int, float)))
+        if not isinstance(args, tuple):
+            return self.note
+        return ", ".join(str(a) for a in args if isinstance(a, (str, int, float))) or self.note
+
+
+class Finished(Exception):
+    """A generator of the checked program is at its end. `value` is what it returned."""
+
+    def __init__(self, value: Value) -> None:
+        super().__init__()
+        self.value = value
 
 
 class Stuck(Exception):
@@ -61,15 +74,32 @@ class Stuck(Exception):
         self.location = location
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Code:
+    """What can be said of a function's or class's body before it runs: whose the names in it are."""
+
+    local_names: frozenset[str] = frozenset()
+    global_names: frozenset[str] = frozenset()
+    nonlocal_names: frozenset[str] = frozenset()
+    is_generator: bool = False
+    is_async: bool = False
+
+
+NO_CODE = Code()
+
+
 @dataclass(slots=True, eq=False)
 class Scope:
-    """Names of one function activation, of a class body or of a module; `parent` is the enclosing function."""
+    """Names of one function activation, of a class body, a comprehension or a module.
+
+    `parent` is the enclosing function's scope.
+    """
 
     names: dict[str, Value] = field(default_factory=dict)
     parent: Scope | None = None
-    global_names: set[str] = field(default_factory=set)
-    nonlocal_names: set[str] = field(default_factory=set)
+    code: Code = NO_CODE
     is_class: bool = False
+    is_comprehension: bool = False
 
 
 @dataclass(slots=True, eq=False)
@@ -79,8 +109,7 @@ class ModuleValue:
     name: str
     file: ModuleFile | None
     scope: Scope = field(default_factory=Scope)
-    pending: set[str] = field(default_factory=set)
-    done: set[int] = field(default_factory=set)
+    done: set[tuple[int, str]] = field(default_factory=set)
     done_names: set[str] = field(default_factory=set)
     touched: bool = False
     is_stub: bool = False
@@ -91,6 +120,16 @@ class External:
     """Something of a package that is in no tree and that no operator file describes."""
 
     path: str
+
+    @property
+    def is_object(self) -> bool:
+        """Whether it is known not to be a plain value such as None, a flag or a text."""
+        return "." not in self.path or self.is_dtype
+
+    @property
+    def is_dtype(self) -> bool:
+        """Whether it names a tensor's element type."""
+        return self.path in DTYPES
 
 
 @dataclass(slots=True, eq=False)
@@ -104,11 +143,12 @@ class Function:
     defaults: list[Value] = field(default_factory=list)
     kw_defaults: dict[str, Value] = field(default_factory=dict)
     owner: ClassValue | None = None
-    is_generator: bool = False
+    code: Code = NO_CODE
     attrs: dict[str, Value] = field(default_factory=dict)
 
     @property
     def qualname(self) -> str:
+        """The dotted name in the trees."""
         owner = f"{self.owner.name}." if self.owner else ""
         return f"{self.module.name}.{owner}{self.name}"
 
@@ -123,22 +163,40 @@ class Native:
 
 @dataclass(slots=True, eq=False)
 class BoundMethod:
+    """A function with its first argument. As in Python, each access makes a new one; equal ones are equal."""
+
     instance: Value
     function: Value
+
+    def __eq__(self, other: object) -> bool:
+        return (
+            isinstance(other, BoundMethod)
+            and self.instance is other.instance
+            and self.function is other.function
+        )
+
+    def __hash__(self) -> int:
+        return hash((id(self.instance), id(self.function)))
 
 
 @dataclass(slots=True, eq=False)
 class StaticMethod:
+    """`@staticmethod`."""
+
     function: Value
 
 
 @dataclass(slots=True, eq=False)
 class ClassMethod:
+    """`@classmethod`."""
+
     function: Value
 
 
 @dataclass(slots=True, eq=False)
 class Property:
+    """`@property`, or a cached one, which an instance attribute of its name shadows."""
+
     getter: Value
     setter: Value | None = None
     cached: bool = False
@@ -146,6 +204,8 @@ class Property:
 
 @dataclass(slots=True, eq=False)
 class Partial:
+    """`functools.partial`."""
+
     function: Value
     args: tuple[Value, ...]
     kwargs: dict[str, Value]
@@ -156,6 +216,7 @@ class ClassValue:
     """A class. `namespace` holds what its body bound; `mro` starts with the class itself.
 
     `host` names the builtin type that instances wrap (`list`, `dict`, `str`, `int`) when the class inherits one.
+    `meta` is its metaclass when that is one of the checked code.
     """
 
     name: str
@@ -168,18 +229,27 @@ class ClassValue:
     host: str | None = None
     is_enum: bool = False
     unknown_base: str | None = None
+    meta: ClassValue | None = None
 
     @property
     def qualname(self) -> str:
+        """The dotted name in the trees."""
         return f"{self.module.name}.{self.name}" if self.module else self.name
 
     def lookup(self, name: str) -> tuple[Value, ClassValue] | None:
+        """The first definition of an attribute in the MRO, and the class that has it."""
         for cls in self.mro:
             if name in cls.namespace:
                 return cls.namespace[name], cls
         return None
 
+    def defines(self, name: str) -> bool:
+        """Whether checked or summarised code (not a builtin) gives the class this attribute."""
+        found = self.lookup(name)
+        return found is not None and not isinstance(found[0], Native)
+
     def is_subclass(self, other: ClassValue) -> bool:
+        """Whether `other` is this class or one of its bases."""
         return other in self.mro
 
 
@@ -202,6 +272,18 @@ class Instance:
     def __repr__(self) -> str:
         return f"<{self.cls.name} object>"
 
+    def __eq__(self, other: object) -> bool:
+        """Identity, or equality of the wrapped builtin: what dictionaries and sets need."""
+        if self is other:
+            return True
+        if self.data is None:
+            return False
+        mine = other.data if isinstance(other, Instance) else other
+        return mine is not None and bool(self.data == mine)
+
+    def __hash__(self) -> int:
+        return id(self) if self.data is None else hash(self.data)
+
 
 @dataclass(slots=True, eq=False)
 class SuperValue:
@@ -209,6 +291,28 @@ class SuperValue:
 
     after: ClassValue
     start: Value
+
+
+_DTYPES = {
+    "float": "float16 bfloat16 float32 float64 float8_e4m3fn float8_e5m2 float8_e4m3fnuz float8_e5m2fnuz",
+    "int": "int8 int16 int32 int64 uint8 uint16 uint32 uint64",
+    "bool": "bool",
+    "complex": "complex64 complex128",
+}
+DTYPES = {f"torch.{name}": kind for kind, names in _DTYPES.items() for name in names.split()}
+"""Element types of tensors, and the kind of number that they hold."""
+
+DTYPE_ALIASES = {
+    f"torch.{short}": f"torch.{name}"
+    for short, name in (
+        ("half", "float16"),
+        ("float", "float32"),
+        ("double", "float64"),
+        ("short", "int16"),
+        ("int", "int32"),
+        ("long", "int64"),
+    )
+}
 
 
 class ConfigDict(dict[str, Any]):

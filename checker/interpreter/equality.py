@@ -1,0 +1,302 @@
+"""Equality, membership, order, identity, and keys of dictionaries and sets."""
+
+from __future__ import annotations
+
+import ast
+import operator
+from collections.abc import Callable
+from typing import Any
+
+from checker.graph.dims import Poly
+from checker.interpreter import sizes
+from checker.interpreter.hosting import SCALARS, host, is_plain, plain, unwrapped
+from checker.interpreter.iteration import VIEWS, lazily
+from checker.interpreter.machine import Machine
+from checker.interpreter.tensors import Tensor, elementwise
+from checker.interpreter.values import (
+    BoundMethod,
+    ConfigDict,
+    External,
+    Instance,
+    Unknown,
+    Value,
+    type_name,
+)
+
+Verdict = bool | Unknown
+
+_ORDERS: dict[str, Callable[[Any, Any], Any]] = {
+    "lt": operator.lt,
+    "le": operator.le,
+    "gt": operator.gt,
+    "ge": operator.ge,
+}
+_NAMES: dict[type[ast.cmpop], str] = {
+    ast.Eq: "eq",
+    ast.NotEq: "ne",
+    ast.Lt: "lt",
+    ast.LtE: "le",
+    ast.Gt: "gt",
+    ast.GtE: "ge",
+}
+_REFLECTED = {"lt": "gt", "gt": "lt", "le": "ge", "ge": "le", "eq": "eq", "ne": "ne"}
+NOT_IMPLEMENTED = External("builtins.NotImplemented")
+_DEPTH = 60
+
+
+def compare(m: Machine, op: ast.cmpop, left: Value, right: Value) -> Value:
+    """One comparison."""
+    if isinstance(op, (ast.Is, ast.IsNot)):
+        same = identical(m, left, right)
+        return same if isinstance(same, Unknown) else same != isinstance(op, ast.IsNot)
+    if isinstance(op, (ast.In, ast.NotIn)):
+        found = contains(m, right, left)
+        return found if isinstance(found, Unknown) else found != isinstance(op, ast.NotIn)
+    return by_name(m, _NAMES[type(op)], left, right)
+
+
+def by_name(m: Machine, name: str, left: Value, right: Value) -> Value:
+    """`left < right` and its like, by the name of the special method."""
+    for side in (left, right):
+        if isinstance(side, Unknown):
+            return side
+    if isinstance(left, Tensor) or isinstance(right, Tensor):
+        return _tensors(m, name, left, right)
+    for side, other, method in (
+        (left, right, f"__{name}__"),
+        (right, left, f"__{_REFLECTED[name]}__"),
+    ):
+        made = _special(m, side, method, other)
+        if made is not NOT_IMPLEMENTED:
+            return made
+    if name in ("eq", "ne"):
+        verdict = equal(m, left, right)
+        return verdict if isinstance(verdict, Unknown) else verdict == (name == "eq")
+    return _ordered(m, name, unwrapped(left), unwrapped(right))
+
+
+def _special(m: Machine, side: Value, method: str, other: Value) -> Value:
+    """What an instance's own comparison gives; NotImplemented when it has none."""
+    from checker.interpreter import attributes, calls
+
+    if not isinstance(side, Instance):
+        return NOT_IMPLEMENTED
+    if side.cls.defines(method):
+        made = calls.call(m, attributes.get(m, side, method, special=True), [other], {})
+        return NOT_IMPLEMENTED if made == NOT_IMPLEMENTED else made
+    if method == "__ne__" and side.cls.defines("__eq__"):
+        made = _special(m, side, "__eq__", other)
+        if made is NOT_IMPLEMENTED or isinstance(made, Unknown):
+            return made
+        return not m.truth(made, "!=")
+    if side.data is None and (side.cls.unknown_base or side.tainted):
+        return m.unknown(f"a comparison with an object of {side.cls.name}")
+    return NOT_IMPLEMENTED
+
+
+def _tensors(m: Machine, name: str, left: Value, right: Value) -> Value:
+    if any(side is None or isinstance(side, str) for side in (left, right)):
+        if name in ("eq", "ne"):
+            return name == "ne"
+        raise m.exception("TypeError", f"'{name}' not supported between these types")
+    return elementwise(m, name, [left, right])
+
+
+def _ordered(m: Machine, name: str, left: Value, right: Value) -> Value:
+    sizes_only = all(isinstance(side, (int, Poly)) for side in (left, right))
+    if sizes_only and not (isinstance(left, int) and isinstance(right, int)):
+        decided = sizes.decide(name, left, right)
+        return decided if decided is not None else m.unknown(f"whether {left} {name} {right}")
+    if is_plain(left, right):
+        return host(m, _ORDERS[name], plain(left), plain(right))
+    if isinstance(left, (list, tuple)) and type(left) is type(right):
+        return _lexical(m, name, left, right)
+    if any(isinstance(side, (External, Poly)) for side in (left, right)):
+        return m.unknown("a comparison with something that is not described")
+    kinds = f"'{type_name(left)}' and '{type_name(right)}'"
+    raise m.exception("TypeError", f"'{name}' not supported between instances of {kinds}")
+
+
+def _lexical(m: Machine, name: str, left: Any, right: Any) -> Value:
+    """Order of two sequences: that of the first items that differ."""
+    for one, two in zip(left, right, strict=False):
+        same = one is two or equal(m, one, two)
+        if isinstance(same, Unknown):
+            return same
+        if not same:
+            return by_name(m, name, one, two)
+    return _ORDERS[name](len(left), len(right))
+
+
+def equal(m: Machine, left: Value, right: Value, depth: int = 0) -> Verdict:
+    """`left == right` as one truth."""
+    for side in (left, right):
+        if isinstance(side, Unknown):
+            return side
+    if isinstance(left, Tensor) or isinstance(right, Tensor):
+        if left is None or right is None or isinstance(left, str) or isinstance(right, str):
+            return False
+        return m.unknown("equality of tensors")
+    for side, other in ((left, right), (right, left)):
+        made = _special(m, side, "__eq__", other)
+        if made is not NOT_IMPLEMENTED:
+            return made if isinstance(made, Unknown) else m.truth(made, "==")
+    if isinstance(left, External) or isinstance(right, External):
+        return _external(m, left, right)
+    left, right = unwrapped(left), unwrapped(right)
+    if isinstance(left, SCALARS) and isinstance(right, SCALARS):
+        return bool(left == right)
+    if isinstance(left, Poly) or isinstance(right, Poly):
+        if not all(isinstance(s, (int, Poly)) for s in (left, right)):
+            return False
+        decided = sizes.decide("eq", left, right)
+        return decided if decided is not None else m.unknown(f"whether {left} equals {right}")
+    if depth > _DEPTH:
+        raise m.stuck("an equality of values that nest too deeply")
+    return _containers(m, left, right, depth + 1)
+
+
+def _external(m: Machine, left: Value, right: Value) -> Verdict:
+    """Of two undescribed things only names are known; element types are known to differ."""
+    if isinstance(left, External) and isinstance(right, External):
+        if left.path == right.path:
+            return True
+        if left.is_object and right.is_object:
+            return False
+    external = left if isinstance(left, External) else right
+    if external.is_object and not (isinstance(left, External) and isinstance(right, External)):
+        return False
+    return m.unknown(f"{external.path} is not described")
+
+
+def _containers(m: Machine, left: Value, right: Value, depth: int) -> Verdict:
+    m.look(left)
+    m.look(right)
+    if isinstance(left, (list, tuple)):
+        if not isinstance(right, list if isinstance(left, list) else tuple):
+            return False
+        if len(left) != len(right):
+            return False
+        return _all(m, zip(left, right, strict=True), depth)
+    if isinstance(left, dict):
+        if not isinstance(right, dict) or left.keys() != right.keys():
+            return False
+        return _all(m, [(left[key], right[key]) for key in left], depth)
+    if isinstance(left, (set, frozenset, *VIEWS)) and isinstance(right, (set, frozenset, *VIEWS)):
+        return bool(left == right)
+    if isinstance(left, BoundMethod):
+        return left == right
+    return left is right
+
+
+def _all(m: Machine, pairs: Any, depth: int) -> Verdict:
+    verdict: Verdict = True
+    for one, two in pairs:
+        m.tick()
+        same = True if one is two and not isinstance(one, Unknown) else equal(m, one, two, depth)
+        if same is False:
+            return False
+        if isinstance(same, Unknown):
+            verdict = same
+    return verdict
+
+
+def identical(m: Machine, left: Value, right: Value) -> Verdict:
+    """`left is right`."""
+    for side, other in ((left, right), (right, left)):
+        if isinstance(side, Unknown):
+            known = other is None or other is ... or isinstance(other, Instance)
+            return False if side.reason.startswith("fact: ") and known else side
+    if isinstance(left, External) or isinstance(right, External):
+        return _external(m, left, right)
+    if left is right:
+        return True
+    scalars = (int, str, bool, float, Poly)
+    return isinstance(left, scalars) and type(left) is type(right) and bool(left == right)
+
+
+def contains(m: Machine, container: Value, item: Value) -> Verdict:
+    """`item in container`."""
+    from checker.interpreter import attributes, calls
+
+    if isinstance(container, Unknown):
+        return container
+    if isinstance(container, Instance) and container.cls.defines("__contains__"):
+        method = attributes.get(m, container, "__contains__", special=True)
+        found = calls.call(m, method, [item], {})
+        return found if isinstance(found, Unknown) else m.truth(found, "in")
+    if isinstance(item, Unknown):
+        return item
+    if isinstance(container, Instance):
+        if container.data is not None and not container.cls.defines("__iter__"):
+            return contains(m, container.data, item)
+        if container.tainted is not None:
+            return container.tainted
+    if isinstance(container, ConfigDict) and isinstance(item, str):
+        m.read(container.place, item, item in container)
+    if isinstance(container, (str, bytes)):
+        return _in_text(m, container, unwrapped(item))
+    m.look(container)
+    if isinstance(container, (dict, set, frozenset, VIEWS[0])):
+        return as_key(m, item) in container
+    if isinstance(container, External):
+        return m.unknown(f"{container.path} is not described")
+    return _among(m, container, item)
+
+
+def _in_text(m: Machine, container: str | bytes, item: Value) -> Verdict:
+    if not is_plain(item):
+        return m.unknown("membership of a value that is not plain")
+    return bool(host(m, operator.contains, container, item))
+
+
+def _among(m: Machine, container: Value, item: Value) -> Verdict:
+    unknown: Unknown | None = None
+    for candidate in lazily(m, container):
+        m.tick()
+        same = candidate is item or equal(m, candidate, item)
+        if same is True:
+            return True
+        if isinstance(same, Unknown):
+            unknown = same
+    return unknown if unknown is not None else False
+
+
+def as_key(m: Machine, key: Value) -> Value:
+    """`key` as dictionaries and sets store it: equal keys of the checked program are equal for the host.
+
+    Raises:
+        Raised: TypeError of the checked program for what cannot be hashed.
+    """
+    if isinstance(key, SCALARS) and not isinstance(key, slice):
+        return key
+    if isinstance(key, Unknown):
+        raise m.stuck(f"a key that is unknown ({key.reason})")
+    if isinstance(key, (list, dict, set, slice)):
+        raise m.exception("TypeError", f"unhashable type: '{type_name(key)}'")
+    if isinstance(key, tuple):
+        return tuple(as_key(m, item) for item in key)
+    if isinstance(key, Instance):
+        return _instance_key(m, key)
+    return key
+
+
+def _instance_key(m: Machine, key: Instance) -> Value:
+    """Of instances that their class calls equal, one stands for all."""
+    if not key.cls.defines("__eq__"):
+        if isinstance(key.data, (list, dict, set)):
+            raise m.exception("TypeError", f"unhashable type: '{key.cls.name}'")
+        return key
+    hashed = key.cls.lookup("__hash__")
+    if hashed is not None and hashed[0] is None:
+        raise m.exception("TypeError", f"unhashable type: '{key.cls.name}'")
+    known = m.keys.setdefault(key.cls, [])
+    for other in known:
+        m.tick()
+        same = other is key or equal(m, other, key)
+        if isinstance(same, Unknown):
+            raise m.stuck(f"a key whose equality is unknown ({same.reason})")
+        if same:
+            return other
+    known.append(key)
+    return key

@@ -1,0 +1,123 @@
+"""Letting Python itself compute with plain values, within bounds.
+
+Only data whose whole content is plain (numbers, texts and containers of such) is handed to the host: what an
+operation then raises is what the checked program would see. Anything else must be dealt with before.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from checker.interpreter.values import Instance, Value
+
+if TYPE_CHECKING:
+    from checker.interpreter.machine import Machine
+
+SCALARS = (bool, int, float, str, bytes, type(None), range, slice, complex, type(...))
+PLAIN = (*SCALARS, tuple, list, dict, set, frozenset)
+_DEPTH = 40
+
+
+class NotPlain(Exception):
+    """A value holds something that only the interpreter understands."""
+
+
+def unwrapped(value: Value) -> Value:
+    """The builtin that an instance of a subclass of a builtin wraps; other values as they are."""
+    return value.data if isinstance(value, Instance) and value.data is not None else value
+
+
+def plain(value: Value, depth: int = 0) -> Any:
+    """`value` with wrapped builtins unwrapped all the way down.
+
+    Raises:
+        NotPlain: something in it is no host data.
+    """
+    if isinstance(value, Instance):
+        value = value.data if value.data is not None else value
+    if isinstance(value, slice):
+        return slice(plain(value.start), plain(value.stop), plain(value.step))
+    if isinstance(value, SCALARS):
+        return value
+    if depth > _DEPTH or not isinstance(value, PLAIN):
+        raise NotPlain
+    if isinstance(value, dict):
+        return {plain(k, depth + 1): plain(v, depth + 1) for k, v in value.items()}
+    items = [plain(item, depth + 1) for item in value]
+    if isinstance(value, list):
+        return items
+    kind = next(kind for kind in (tuple, set, frozenset) if isinstance(value, kind))
+    return kind(items)
+
+
+def is_plain(*values: Value) -> bool:
+    """Whether all of the values are host data all the way down."""
+    try:
+        for value in values:
+            plain(value)
+    except (NotPlain, TypeError):
+        return False
+    return True
+
+
+def host(m: Machine, function: Callable[..., Any], *args: Any) -> Value:
+    """Runs a host operation on plain values; what it raises is raised in the checked program."""
+    try:
+        return function(*args)
+    except (MemoryError, RecursionError):
+        raise m.stuck("a value too large to be computed") from None
+    except StopIteration:
+        raise m.exception("StopIteration") from None
+    except Exception as error:
+        raise m.exception(type(error).__name__, *error.args) from None
+
+
+def check_growth(m: Machine, name: str, left: Any, right: Any) -> None:
+    """Refuses host operations whose result would be enormous."""
+    if isinstance(left, int) and isinstance(right, int):
+        _check_digits(m, name, left, right)
+    elif name == "mul":
+        for sequence, times in ((left, right), (right, left)):
+            if isinstance(sequence, (str, bytes, list, tuple)) and isinstance(times, int):
+                m.check_size(len(sequence) * times)
+    elif name == "add" and hasattr(left, "__len__") and hasattr(right, "__len__"):
+        m.check_size(len(left) + len(right))
+    elif name == "mod" and isinstance(left, str):
+        check_format(m, left)
+
+
+def _check_digits(m: Machine, name: str, left: int, right: int) -> None:
+    bits = {
+        "mul": left.bit_length() + right.bit_length(),
+        "pow": left.bit_length() * right if right > 0 and abs(left) > 1 else 0,
+        "lshift": left.bit_length() + right if left else 0,
+    }.get(name, 0)
+    if bits > m.limits.digits:
+        raise m.stuck("a number too large to be computed")
+
+
+def check_format(m: Machine, text: str) -> None:
+    """Refuses format strings with enormous widths."""
+    digits = 0
+    for character in text:
+        digits = digits + 1 if character.isdigit() else 0
+        if digits > 4:
+            raise m.stuck("a format too wide to be computed")
+
+
+def applied(
+    m: Machine, function: Callable[..., Value], args: tuple[Any, ...], kwargs: dict[str, Value]
+) -> Value:
+    """Calls one of our functions with the checked program's arguments.
+
+    Arguments that do not fit its parameters are a TypeError of the checked program; whatever goes wrong inside it is
+    not.
+    """
+    try:
+        return function(*args, **kwargs)
+    except TypeError as error:
+        trace = error.__traceback__
+        if trace is None or trace.tb_next is not None:
+            raise
+        raise m.exception("TypeError", str(error)) from None
