@@ -10,7 +10,6 @@ from checker.graph.lanes import UNARY
 from checker.graph.matching import Change, Found, Kind, Match, Move, Pair
 from checker.graph.operands import (
     ALIKE,
-    LARGEST,
     Item,
     Items,
     Operands,
@@ -28,6 +27,8 @@ if TYPE_CHECKING:
 
 CHAIN: Final = 3
 """At most so many operators in a row that only one side has are looked through at once."""
+SURE: Final = 0.95
+"""Ways to skip an operator that are less sure than this, next to the surest, are no ways."""
 _COMMUTATIVE: Final = frozenset(("add", "mul", "and_", "or_", "maximum", "minimum"))
 _SWAPPABLE: Final = UNARY | {"rms_norm", "layer_norm"}
 _BY_OPERANDS: Final = frozenset(("visible", "shape"))
@@ -94,48 +95,34 @@ class Aligner:
         ]
         if kin and best.cost > m.MISSING:
             options: list[Match] = []
-            for move, arg in kin:
-                options.append((yield from self._skip(t, s, move, arg)))
+            surest = max(strength for strength, _, _ in kin)
+            for strength, move, arg in kin:
+                if strength >= SURE * surest:
+                    options.append((yield from self._skip(t, s, move, arg)))
             return min(options, key=lambda match: match.cost)
         for move in (Move.WITHOUT_TRAIN, Move.WITHOUT_SERVE):
             if best.cost > m.MISSING:
                 best = yield from self._skipping(t, s, best, move)
         return best
 
-    def _kin_below(self, t: Term, s: Term, move: Move) -> list[tuple[Move, Term]]:
+    def _kin_below(self, t: Term, s: Term, move: Move) -> list[tuple[float, Move, Term]]:
         """Operands that are plainly the other side's term: the operator above them is the edit.
 
         What such a pair costs is not weighed against `replaced`: all that differs further below
         counts in it, and is paid for anyway.
         """
         skipped, kept = (t, s) if move is Move.WITHOUT_TRAIN else (s, t)
-        args = self._kept_args(skipped)
-        found = [(self._relation(arg, kept, CHAIN if len(args) == 1 else 1), arg) for arg in args]
-        best = max(found, key=lambda item: item[0], default=(0.0, skipped))
-        return [(move, best[1])] if best[0] > 0 else []
-
-    def _relation(self, arg: Term, kept: Term, depth: int) -> float:
-        """How surely an operand is the other side's term, looking through operators in a row."""
-        for _ in range(depth):
-            if arg is kept:
-                return 4.0
-            if self._likeness.kin(arg, kept):
-                return self._likeness.kinship(arg, kept)
-            below = self._kept_args(arg)
-            if len(below) != 1:
-                break
-            arg = below[0]
-        return 0.0
-
-    def _kept_args(self, term: Term) -> list[Term]:
-        args = dict.fromkeys(term.args)
-        return [arg for arg in args if not self._likeness.weight(arg) and arg.shape]
+        args = self._likeness.operands(skipped)
+        depth = CHAIN if len(args) == 1 else 1
+        found = [(self._likeness.relation(arg, kept, depth), arg) for arg in args]
+        strength, best = max(found, key=lambda item: item[0], default=(0.0, skipped))
+        return [(strength, move, best)] if strength > 0 else []
 
     def _skip(self, t: Term, s: Term, move: Move, arg: Term) -> Steps[Match]:
         """One side's operator left out, all but one of its operands with it."""
         kind, skipped = (Kind.MISSING, t) if move is Move.WITHOUT_TRAIN else (Kind.EXTRA, s)
         pair = (arg, s) if move is Move.WITHOUT_TRAIN else (t, arg)
-        cost = m.MISSING * len(self._kept_args(skipped))
+        cost = m.MISSING * len(self._likeness.operands(skipped))
         yield pair
         if skipped.op in ("add", "mul"):
             return self._match(move, self._left_out(kind, skipped, arg), [pair])
@@ -157,7 +144,7 @@ class Aligner:
     def _skipping(self, t: Term, s: Term, best: Match, move: Move) -> Steps[Match]:
         """One side's operator left out: the other term is compared with one of its operands."""
         skipped, kept = (t, s) if move is Move.WITHOUT_TRAIN else (s, t)
-        for arg in self._kept_args(skipped):
+        for arg in self._likeness.operands(skipped):
             if best.cost > m.MISSING + 1 and self._promising(arg, kept):
                 option = yield from self._skip(t, s, move, arg)
                 best = option if option.cost < best.cost else best
@@ -245,10 +232,8 @@ class Aligner:
     def _parts(self, t: Term, s: Term, draft: _Draft) -> Steps[None]:
         """Parts in order, unless the same parts in another order explain more."""
         ours, theirs = [(arg,) for arg in t.args], [(arg,) for arg in s.args]
-        alike = [self._likeness.kin(a, c) or a is c for a, c in zip(t.args, s.args, strict=False)]
-        if max(len(ours), len(theirs)) > LARGEST or (len(ours) == len(theirs) and all(alike)):
-            found = positions(len(ours), len(theirs))
-        else:
+        found = self._operands.plain_parts(ours, theirs)
+        if found is None:
             masks = yield from self._operands.masks(ours, theirs)
             found = positions(len(ours), len(theirs))
             if len(ours) != len(theirs):
@@ -257,10 +242,11 @@ class Aligner:
             free = m.assign(masks, self.ledger)
             prices = [m.price(f, masks, self.ledger) for f in (free, found)]
             paired = all(i is not None and j is not None for i, j in free)
-            if paired and prices[0] + m.REORDERED < prices[1]:
-                order = m.shown(tuple(j for _, j in free))
-                draft.changes.append((Change(Kind.REORDERED, "order", t, s, order), m.REORDERED))
-                found = free
+            found = free if paired and prices[0] + m.REORDERED < prices[1] else found
+        order = tuple(j for _, j in found if j is not None)
+        if order != tuple(sorted(order)):
+            change = Change(Kind.REORDERED, "order", t, s, m.shown(order))
+            draft.changes.append((change, m.REORDERED))
         _report(t, found, (ours, theirs), draft)
 
     def _attention(self, t: Term, s: Term, draft: _Draft) -> Steps[None]:

@@ -139,6 +139,35 @@ class Likeness:
         near = 0.9 + 0.1 * small / large
         return same + (0.2 + _jaccard(*heads)) * (0.5 + _jaccard(*inputs) / 2) * near
 
+    def operands(self, term: Term) -> list[Term]:
+        """What the operator is applied to, without its parameters and numbers."""
+        return [arg for arg in dict.fromkeys(term.args) if arg.shape and not self._weights[arg]]
+
+    def relation(self, a: Term, b: Term, depth: int = 1) -> float:
+        """How surely `a`, or what is below it by operators in a row, is `b`: 4 if it is."""
+        for _ in range(depth):
+            if a is b:
+                return 4.0
+            if self.kin(a, b):
+                return self.kinship(a, b)
+            below = self.operands(a)
+            if len(below) != 1:
+                break
+            a = below[0]
+        return 0.0
+
+    def plainness(self, a: Term, b: Term) -> float:
+        """How surely two parts are each other: as they are, or by what they are applied to."""
+        if a is b:
+            return 8.0
+        ours, theirs = self.operands(a), self.operands(b)
+        below = [0.0]
+        if a.op == b.op and len(ours) == len(theirs) == 1:
+            below.append(self.kinship(a, b) + self.relation(ours[0], theirs[0]))
+        below += [self.relation(a, arg) for arg in theirs if len(theirs) == 1]
+        below += [self.relation(arg, b) for arg in ours if len(ours) == 1]
+        return max(self.kinship(a, b), *below)
+
     def share(self, a: Term, b: Term) -> float:
         """How much of the smaller of two leaf sets the other has."""
         ours, theirs = self._leaves[a], self._leaves[b]

@@ -132,6 +132,14 @@ class Operands:
             right = [j for j in right if j not in {j for _, j in chosen}]
         return found, left, right
 
+    def plain_parts(self, ours: Items, theirs: Items) -> Found | None:
+        """Which part is which, if it is plain for all but one; None if only costs can tell."""
+        found, left, right = self._partners(ours, theirs, ((self._plain, KIN),))
+        if len(ours) != len(theirs) or len(left) > 1:
+            return None
+        found.extend(zip(left, right, strict=True))
+        return sorted(found, key=lambda ij: ij[0] or 0)
+
     def masks(self, ours: Items, theirs: Items) -> Steps[list[list[int]]]:
         table: list[list[int]] = []
         for a in ours:
@@ -146,7 +154,10 @@ class Operands:
         return table
 
     def _akin(self, a: Item, c: Item) -> float:
-        return self._likeness.kinship(a[0], c[0])
+        return sum(self._likeness.kinship(x, y) for x, y in zip(a, c, strict=True))
+
+    def _plain(self, a: Item, c: Item) -> float:
+        return self._likeness.plainness(a[0], c[0])
 
     def _alike(self, a: Item, c: Item) -> float:
         return self._likeness.closeness(a[0], c[0])
