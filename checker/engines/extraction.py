@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from checker.engines import checkpoint as checkpoints
 from checker.engines.stages import machine_for, run_stage, stage_module
 from checker.graph.builder import Builder
-from checker.graph.terms import Pool, Term, postorder
+from checker.graph.terms import Pool, Term
 from checker.interpreter.tensors import Tensor, arranged
 from checker.interpreter.values import Raised, Stuck, Unknown
 from checker.location import Location
@@ -189,7 +189,13 @@ def _keys_on_line(m: Machine, place: Location | None) -> tuple[str, ...]:
 
 
 def _parameter_names(terms: tuple[Term, ...]) -> list[str]:
-    return [str(t.attr("name")) for t in postorder(*terms) if t.op == "param"] if terms else []
+    """The parameters that an operator's arguments are made of, nearest first."""
+    seen: dict[Term, None] = {}
+    level = terms
+    while level:
+        seen.update(dict.fromkeys(level))
+        level = tuple(a for t in level for a in t.args if a not in seen)
+    return [str(t.attr("name")) for t in seen if t.op == "param"]
 
 
 def _collect(m: Machine, names: dict[str, Any], result: Extraction) -> None:
