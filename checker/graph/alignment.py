@@ -173,7 +173,7 @@ class Aligner:
         if self._likeness.kin(t, s):
             ratio = max(ratio, self._likeness.share(t, s))
         smaller = min(self._likeness.sizes[t], self._likeness.sizes[s])
-        cost = m.REPLACED + int(3 * ratio * ratio * smaller)
+        cost = m.REPLACED + m.step(int(3 * ratio * ratio * smaller))
         return self._stop(Change(Kind.REPLACED, "source", t, s), cost)
 
     def _weights(self, t: Term, s: Term) -> Match:

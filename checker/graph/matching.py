@@ -139,6 +139,14 @@ def assign(masks: Sequence[Sequence[int]], ledger: Ledger) -> Found:
     return [*enumerate(chosen), *((None, c) for c in range(columns) if c not in taken)]
 
 
+def step(cost: int) -> int:
+    """The cost rounded down to 0 .. 7, 8, 12, 16, 24, ...: few costs make sums of sets quick."""
+    if cost < 8:
+        return cost
+    power = 1 << cost.bit_length() - 1
+    return power + power // 2 if cost >= power + power // 2 else power
+
+
 def loners(rows: int, columns: int) -> int:
     """What operands without a partner cost: the more there are, the less for each."""
     count = rows + columns

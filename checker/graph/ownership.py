@@ -115,7 +115,8 @@ class Owners:
                 used = self._by_use(uses)
                 if used != self._labels.nodes.get(change.parent):
                     return used
-            if change.kind is Kind.MISSING and change.aspect == "operand" and train is not None:
+            steps = change.parent.op == "attention"
+            if change.kind is Kind.MISSING and change.aspect == "operand" and train and not steps:
                 return self._by_use([(change.parent, train)])
             return self._standing(change.parent)
         match change.kind:
