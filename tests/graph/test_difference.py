@@ -211,6 +211,18 @@ def test_one_cause_is_one_difference_of_its_wire(wires: dict[str, Any], expected
     assert not found.exhausted
 
 
+@pytest.mark.parametrize(("wires", "expected"), MUTATIONS.values(), ids=MUTATIONS)
+def test_a_cause_is_found_among_many_others(wires: dict[str, Any], expected: Edits) -> None:
+    """Every norm's epsilon and the rotary base differ as well, in all steps and layers."""
+    pool = Pool()
+    narrow = {"aux_count": 1, "target_hidden_size": 64} if "fused" in wires else {}
+    train = build(pool, None, narrow)
+    serve = build(pool, wires, {**narrow, "rms_norm_eps": 1e-5, "rope_base": 10000})
+    found = difference(train.outputs, serve.outputs, train.labels)
+    others = {("attribute", "eps"), ("attribute", "base")}
+    assert {e for e in summary(found.edits) if (e[0], e[2]) not in others} == expected
+
+
 @pytest.mark.parametrize("wires", [wires for wires, _ in MUTATIONS.values()], ids=MUTATIONS)
 def test_there_is_an_edit_exactly_if_terms_differ(wires: dict[str, Any]) -> None:
     pool = Pool()
