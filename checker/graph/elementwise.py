@@ -15,6 +15,7 @@ from checker.graph.arithmetic import (
 )
 from checker.graph.dims import Poly, equal
 from checker.graph.lanes import BINARY, UNARY
+from checker.graph.linear import whole_maps
 from checker.graph.rules import (
     Attrs,
     Number,
@@ -110,6 +111,8 @@ def _add(b: Rules, args: tuple[Term, ...], _attrs: Attrs) -> Term:
     if biased is not None:
         return biased
     constant, terms = fold_sum(b, thin(b, args))
+    if not b.deep:
+        terms = whole_maps(b, terms)
     operands = [spread(b, factor, term) for term, factor in terms]
     whole = by_parts(b, operands, lambda cut: b.op("add", *cut, b.const(constant)))
     if whole is not None:

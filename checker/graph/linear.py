@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from checker.graph.dims import equal
-from checker.graph.rules import Attrs, Rule, Rules, arity, axis_attr, filled, need
+from checker.graph.joining import join
+from checker.graph.rules import Attrs, Number, Rule, Rules, arity, axis_attr, filled, need
 
 if TYPE_CHECKING:
     from checker.graph.terms import Term
@@ -51,6 +52,31 @@ def _matmul(b: Rules, args: tuple[Term, ...], _attrs: Attrs) -> Term:
         fits and equal(x.shape[-1], y.shape[-2]) is not False, f"matmul of {x.shape} and {y.shape}"
     )
     return b.make("matmul", args, (*x.shape[:-1], y.shape[-1]))
+
+
+def whole_maps(b: Rules, terms: list[tuple[Term, Number]]) -> list[tuple[Term, Number]]:
+    """A sum's linear maps with adjacent columns of one weight are one map of what they take."""
+    partial = [pair for pair in terms if _columns(pair[0])]
+    for i, (left, factor) in enumerate(partial):
+        for right, other in partial[i + 1 :]:
+            for one, two in ((left, right), (right, left)):
+                if not (type(factor) is type(other) and factor == other):
+                    continue
+                weight = join(b, one.args[1], two.args[1], -1)
+                if weight is None or one.shape != two.shape:
+                    continue
+                taken = b.op("concat", one.args[0], two.args[0], axis=-1)
+                rest = [pair for pair in terms if pair[0] is not left and pair[0] is not right]
+                return whole_maps(b, [*rest, (b.op("linear", taken, weight), factor)])
+    return terms
+
+
+def _columns(term: Term) -> bool:
+    """Whether a term applies a range of a weight's columns."""
+    if term.op != "linear" or len(term.args) != 2:
+        return False
+    weight = term.args[1]
+    return weight.op == "slice" and weight.attr("axis") == -1
 
 
 def _embedding(b: Rules, args: tuple[Term, ...], _attrs: Attrs) -> Term:

@@ -84,6 +84,8 @@ def _permute(b: Rules, args: tuple[Term, ...], attrs: Attrs) -> Term:
             return b.rebuild(
                 x, tuple(b.op("permute", a, axes=axes) if a.shape else a for a in x.args)
             )
+        if x.op == "linear" and x.rank == len(x.args) == 2:
+            return b.op("linear", x.args[1], x.args[0])
         if x.op == "concat":
             to = axes.index(int_attr(dict(x.attrs), "axis") % x.rank) - x.rank
             return b.op("concat", *(b.op("permute", p, axes=axes) for p in x.args), axis=to)
@@ -140,6 +142,12 @@ def _flatten_inside(b: Rules, x: Term, axis: int, count: int, shape: Shape) -> T
         )
     if x.op == "unflatten":
         return _merge_split(b, x, axis, count)
+    if x.op == "concat":
+        at, first = int_attr(attrs, "axis"), axis - count + 1
+        if at > axis or at <= first:
+            parts = (b.op("flatten", part, axis=axis, count=count) for part in x.args)
+            return b.op("concat", *parts, axis=at if at > axis else at + count - 1)
+        return None
     return _flatten_expand(b, x, axis, count, shape) if x.op == "expand" else None
 
 
@@ -152,6 +160,11 @@ def _flatten_expand(b: Rules, x: Term, axis: int, count: int, shape: Shape) -> T
     if all(a is None for a in merged):
         rest = (*axes[: end - count], None, *axes[end:])
         return b.op("expand", source, axes=rest, shape=shape)
+    single = next((i for i in range(end - count, end) if axes[i] is None and x.shape[i] == 1), None)
+    if single is not None:  # an axis of one that was put in is taken out again
+        narrow = (*x.shape[:single], *x.shape[single + 1 :])
+        below = b.op("expand", source, axes=(*axes[:single], *axes[single + 1 :]), shape=narrow)
+        return b.op("flatten", below, axis=axis, count=count - 1)
     start = merged[0]
     if start is not None and merged == tuple(range(start, start + count)):
         below = b.op("flatten", source, axis=start + count - 1 - source.rank, count=count)

@@ -111,6 +111,44 @@ SAME: dict[str, tuple[Make, Make]] = {
         lambda b: b.op("concat", *(b.cut(b.x(), i, i + 2) for i in (0, 2, 4, 6)), axis=-1),
         lambda b: b.x(),
     ),
+    "parts stacked and flattened": (
+        lambda b: b.op(
+            "flatten",
+            b.op(
+                "concat",
+                *(
+                    b.op("expand", x, axes=(0, None, 1), shape=(S, 1, 8))
+                    for x in (b.x(), b.x(8, "y"))
+                ),
+                axis=-2,
+            ),
+            axis=-1,
+            count=2,
+        ),
+        lambda b: b.op("concat", b.x(), b.x(8, "y"), axis=-1),
+    ),
+    "a weight times the transposed, transposed back": (
+        lambda b: b.op("transpose", b.op("matmul", b.w(), b.op("transpose", b.x()))),
+        lambda b: b.op("linear", b.x(), b.w()),
+    ),
+    "a sum over ranges of a weight's columns": (
+        lambda b: b.op(
+            "add",
+            *(
+                b.op("linear", b.cut(b.x(), i, j), b.cut(b.w(), i, j))
+                for i, j in ((3, 8), (0, 2), (2, 3))
+            ),
+        ),
+        lambda b: b.op("linear", b.x(), b.w()),
+    ),
+    "two halves of columns, each for its own operand": (
+        lambda b: b.op(
+            "add",
+            b.op("linear", b.x(4), b.cut(b.w(), 0, 4)),
+            b.op("linear", b.x(4, "y"), b.cut(b.w(), 4, 8)),
+        ),
+        lambda b: b.op("linear", b.op("concat", b.x(4), b.x(4, "y"), axis=-1), b.w()),
+    ),
     "chunks of an activation joined again": (
         lambda b: b.op("concat", *(b.cut(b.op("silu", b.x()), i, i + 4) for i in (0, 4)), axis=-1),
         lambda b: b.op("silu", b.x()),
