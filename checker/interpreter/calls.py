@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from checker.interpreter import attributes, containers, enums, expressions, havoc, statements
+from checker.interpreter import attributes, containers, enums, expressions, havoc, scopes, statements
 from checker.interpreter.machine import Frame, Machine
 from checker.interpreter.values import (
     BoundMethod,
@@ -85,17 +85,17 @@ def call_function(
 ) -> Value:
     """Calls a function of the checked program (or of a summary)."""
     scope = bind(m, function, args, kwargs)
-    node = function.node
+    node, code = function.node, scope.code
     first = next(iter(scope.names.values()), None)
     frame = Frame(scope, function.module, function.name, node, function.owner, first)
     if isinstance(node, ast.Lambda):
         body = node.body
         return m.run_in(frame, lambda: expressions.evaluate(m, frame, body))
-    if function.code.is_async:
+    if code.is_async:
         unknown = m.unknown(f"the coroutine {function.name} is not interpreted")
         havoc.forget(m, unknown, [*args, *kwargs.values()])
         return unknown
-    if function.code.is_generator:
+    if code.is_generator:
         from checker.interpreter import generators
 
         return generators.of_function(m, frame, node.body)
@@ -113,7 +113,7 @@ def bind(
     """
     spec = function.node.args
     names = [a.arg for a in (*spec.posonlyargs, *spec.args)]
-    scope = Scope(parent=function.closure, code=function.code)
+    scope = Scope(parent=function.closure, code=scopes.code_of(m, function.node))
     bound = scope.names
     rest = dict(kwargs)
     bound.update(zip(names, args, strict=False))

@@ -25,7 +25,7 @@ def make_function(
     name: str,
 ) -> Function:
     """The function value of a definition evaluated in `frame`: defaults are evaluated now."""
-    from checker.interpreter import expressions, scopes
+    from checker.interpreter import expressions
 
     spec = node.args
     closure = None if frame.scope is frame.module.scope else frame.scope
@@ -43,7 +43,6 @@ def make_function(
             if default is not None
         },
         frame.owner,
-        scopes.code_of(m, node),
     )
 
 

@@ -18,7 +18,6 @@ from checker.interpreter.statements import BREAK, CONTINUE, Signal
 from checker.interpreter.values import Finished, Raised, Unknown, Value
 
 Body = HostGenerator[Value, Value, "Signal | None"]
-_COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 
 
 def of_function(m: Machine, frame: Frame, body: list[ast.stmt]) -> Generator:
@@ -52,8 +51,15 @@ def of_expression(
     return Generator(frame, loop(0, outermost))
 
 
-def yields(node: ast.AST) -> bool:
+def yields(m: Machine, node: ast.AST) -> bool:
     """Whether a `yield` of the same function is in `node`."""
+    found = m.yielding.get(node)
+    if found is None:
+        found = m.yielding[node] = _yields(node)
+    return found
+
+
+def _yields(node: ast.AST) -> bool:
     stack: list[ast.AST] = [node]
     while stack:
         item = stack.pop()
@@ -66,7 +72,7 @@ def yields(node: ast.AST) -> bool:
 
 def _block(m: Machine, frame: Frame, stmts: list[ast.stmt]) -> Body:
     for stmt in stmts:
-        if yields(stmt):
+        if yields(m, stmt):
             m.tick()
             frame.node = stmt
             handler = _STATEMENTS.get(type(stmt))
@@ -92,7 +98,7 @@ def _value(m: Machine, frame: Frame, node: ast.expr | None) -> HostGenerator[Val
         case ast.YieldFrom(value=inner):
             source = yield from _value(m, frame, inner)
             return (yield from _delegate(m, source))
-        case _ if yields(node):
+        case _ if yields(m, node):
             raise m.stuck("yield inside a larger expression is not interpreted")
         case _:
             return expressions.evaluate(m, frame, node)

@@ -56,7 +56,7 @@ def forget(m: Machine, unknown: Unknown, values: Iterable[Value]) -> None:
             case Partial():
                 stack += (value.function, *value.args, *value.kwargs.values())
             case Function():
-                stack += _closure(value, unknown)
+                stack += _closure(m, value, unknown)
 
 
 def _instance(value: Instance, unknown: Unknown) -> list[Value]:
@@ -69,16 +69,19 @@ def _instance(value: Instance, unknown: Unknown) -> list[Value]:
     return held
 
 
-def _closure(function: Function, unknown: Unknown) -> list[Value]:
+def _closure(m: Machine, function: Function, unknown: Unknown) -> list[Value]:
     """What a function that is handed out can reach and rebind through its closure."""
+    from checker.interpreter import scopes
+
     held: list[Value] = [*function.defaults, *function.kw_defaults.values()]
     scope: Scope | None = function.closure
     if scope is None:
         return held
+    code = scopes.code_of(m, function.node)
     used = {node.id for node in ast.walk(function.node) if isinstance(node, ast.Name)}
     while scope is not None:
         held += [value for name, value in scope.names.items() if name in used]
-        for name in function.code.nonlocal_names & scope.names.keys():
+        for name in code.nonlocal_names & scope.names.keys():
             scope.names[name] = unknown
         scope = scope.parent
     return held

@@ -9,7 +9,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from checker.interpreter.values import Instance, Value
+from checker.errors import CheckerError
+from checker.interpreter.values import Finished, Instance, Raised, Stuck, Value
+from checker.syntax import UnparsableModule
 
 if TYPE_CHECKING:
     from checker.interpreter.machine import Machine
@@ -17,6 +19,10 @@ if TYPE_CHECKING:
 SCALARS = (bool, int, float, str, bytes, type(None), range, slice, complex, type(...))
 PLAIN = (*SCALARS, tuple, list, dict, set, frozenset)
 _DEPTH = 40
+
+
+PASSING = (Raised, Stuck, Finished, UnparsableModule, CheckerError)
+"""What one part of the interpreter tells another; never an error of the host."""
 
 
 class NotPlain(Exception):
@@ -65,6 +71,8 @@ def host(m: Machine, function: Callable[..., Any], *args: Any) -> Value:
     """Runs a host operation on plain values; what it raises is raised in the checked program."""
     try:
         return function(*args)
+    except PASSING:
+        raise
     except (MemoryError, RecursionError):
         raise m.stuck("a value too large to be computed") from None
     except StopIteration:

@@ -120,16 +120,33 @@ def absolute_name(module: ModuleValue, stmt: ast.ImportFrom) -> str:
 def _from_star_or_submodule(m: Machine, module: ModuleValue, name: str) -> Value:
     assert module.file is not None
     for stmt in module.file.star_imports:
+        if not _exports(m, absolute_name(module, stmt), name):
+            continue
         value = import_from(m, absolute_name(module, stmt), name, quiet=True)
         if value is not _MISSING:
             return value
-    if "__getattr__" in module.file.touching:
-        from checker.interpreter import calls
-
-        hook = module_name(m, module, "__getattr__")
-        if hook is not _MISSING:
-            return calls.call(m, hook, [name], {})
     return _MISSING
+
+
+def _from_hook(m: Machine, module: ModuleValue, name: str) -> Value:
+    """What a module's `__getattr__` gives for an attribute; `_MISSING` if it has none."""
+    from checker.interpreter import calls
+
+    if module.file is None or "__getattr__" not in module.file.touching or name.startswith("__"):
+        return _MISSING
+    hook = module_name(m, module, "__getattr__")
+    return _MISSING if hook is _MISSING else calls.call(m, hook, [name], {})
+
+
+def _exports(m: Machine, source: str, name: str) -> bool:
+    """Whether `from source import *` brings `name`."""
+    module = m.module(source)
+    if module is None or module.file is None or "__all__" not in module.file.touching:
+        return not name.startswith("_")
+    listed = module_name(m, module, "__all__")
+    if isinstance(listed, (list, tuple)) and all(isinstance(item, str) for item in listed):
+        return name in listed
+    return True
 
 
 def import_module(m: Machine, name: str) -> Value:
@@ -159,6 +176,9 @@ def import_from(m: Machine, base: str, name: str, quiet: bool = False) -> Value:
         lazy = _lazy_package_member(m, base, name)
         if lazy is not _MISSING:
             return lazy
+        hooked = _from_hook(m, module, name)
+        if hooked is not _MISSING:
+            return hooked
     elif not m.workspace.owns(base):
         return external(m, f"{base}.{name}")
     if quiet:
@@ -224,6 +244,8 @@ def attribute_of_module(m: Machine, module: ModuleValue, name: str) -> Value:
         if sub is not None:
             return sub
         value = _lazy_package_member(m, module.name, name)
+        if value is _MISSING:
+            value = _from_hook(m, module, name)
     return value
 
 

@@ -10,13 +10,12 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from checker.errors import CheckerError
 from checker.graph.builder import Builder
 from checker.graph.terms import Pool, Term
+from checker.interpreter.hosting import PASSING
 from checker.interpreter.values import (
     ClassValue,
     Code,
-    Finished,
     Instance,
     ModuleValue,
     Raised,
@@ -26,7 +25,7 @@ from checker.interpreter.values import (
     Value,
 )
 from checker.location import Location
-from checker.syntax import UnparsableModule, Workspace
+from checker.syntax import Workspace
 
 if TYPE_CHECKING:
     from checker.interpreter.stubs import Stubs
@@ -134,6 +133,7 @@ class Machine:
         self.answers: dict[str, bool] = {}
         self.aliases: dict[Term, Term] = {}
         self.codes: dict[ast.AST, Code] = {}
+        self.yielding: dict[ast.AST, bool] = {}
         self.keys: dict[ClassValue, list[Instance]] = {}
         self.kept: dict[int, Value] = {}
         self.lost: dict[int, tuple[Value, Unknown]] = {}
@@ -284,7 +284,7 @@ class Machine:
         self.frames.append(frame)
         try:
             return work()
-        except (Raised, Stuck, Finished, UnparsableModule, CheckerError):
+        except PASSING:
             raise
         except (RecursionError, MemoryError):
             raise self.stuck("the checked code nests too deeply") from None

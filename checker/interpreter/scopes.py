@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from typing import Any
 
 from checker.interpreter.machine import Frame, Machine
 from checker.interpreter.values import Code, Scope, Value
 
-_FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
-_COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 
 
 def code_of(m: Machine, node: ast.AST) -> Code:
@@ -29,62 +28,125 @@ class _Names:
         self.nonlocals: set[str] = set()
         self.yields = False
 
-    def walk(self, roots: Iterable[ast.AST]) -> None:
-        stack: list[tuple[ast.AST, bool]] = [(root, False) for root in roots]
+    def walk(self, roots: Iterable[ast.AST], inside: bool = False) -> None:
+        """Notes what nodes bind; `inside` a comprehension only a walrus binds outside."""
+        stack: list[ast.AST] = list(roots)
         while stack:
-            node, inside = stack.pop()
-            self._note(node, inside)
-            stack.extend((child, within) for child, within in _children(node, inside))
+            node = stack.pop()
+            handler = _NOTES.get(type(node))
+            if handler is None:
+                for field in node._fields:
+                    value = getattr(node, field, None)
+                    if isinstance(value, list):
+                        stack += [item for item in value if isinstance(item, ast.AST)]
+                    elif isinstance(value, ast.AST) and not isinstance(value, _LEAVES):
+                        stack.append(value)
+            else:
+                stack += handler(self, node, inside)
 
-    def _note(self, node: ast.AST, inside: bool) -> None:
-        """Notes what one node binds; `inside` a comprehension only a walrus binds outside."""
-        match node:
-            case ast.Name(id=name, ctx=ast.Store() | ast.Del()) if not inside:
-                self.bound.add(name)
-            case ast.NamedExpr(target=ast.Name(id=name)):
-                self.bound.add(name)
-            case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name) | ast.ClassDef(name=name):
-                self.bound.add(name)
-            case ast.Import(names=names) | ast.ImportFrom(names=names):
-                self.bound.update(a.asname or a.name.partition(".")[0] for a in names)
-            case ast.ExceptHandler(name=str(name)):
-                self.bound.add(name)
-            case ast.MatchAs(name=str(name)) | ast.MatchStar(name=str(name)):
-                self.bound.add(name)
-            case ast.MatchMapping(rest=str(name)):
-                self.bound.add(name)
-            case ast.Global(names=names):
-                self.globals.update(names)
-            case ast.Nonlocal(names=names):
-                self.nonlocals.update(names)
-            case ast.Yield() | ast.YieldFrom():
-                self.yields = True
+    def name(self, node: ast.Name, inside: bool) -> list[ast.AST]:
+        if not inside and not isinstance(node.ctx, ast.Load):
+            self.bound.add(node.id)
+        return []
 
+    def walrus(self, node: ast.NamedExpr, inside: bool) -> list[ast.AST]:
+        self.bound.add(node.target.id)
+        return [node.value]
 
-def _children(node: ast.AST, inside: bool) -> list[tuple[ast.AST, bool]]:
-    """The nodes below `node` that run in the same scope."""
-    if isinstance(node, _FUNCTIONS):
+    def function(
+        self, node: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda, inside: bool
+    ) -> list[ast.AST]:
         outside = [*node.args.defaults, *(d for d in node.args.kw_defaults if d is not None)]
-        if not isinstance(node, ast.Lambda):
-            outside += node.decorator_list
-        return [(child, inside) for child in outside]
-    if isinstance(node, ast.ClassDef):
+        if isinstance(node, ast.Lambda):
+            return list(outside)
+        self.bound.add(node.name)
+        return [*outside, *node.decorator_list]
+
+    def class_(self, node: ast.ClassDef, inside: bool) -> list[ast.AST]:
+        self.bound.add(node.name)
         keywords = [keyword.value for keyword in node.keywords]
-        return [(child, inside) for child in (*node.bases, *keywords, *node.decorator_list)]
-    if isinstance(node, _COMPREHENSIONS):
-        return [(child, True) for child in ast.iter_child_nodes(node)]
-    return [(child, inside) for child in ast.iter_child_nodes(node)]
+        return [*node.bases, *keywords, *node.decorator_list]
+
+    def imports(self, node: ast.Import | ast.ImportFrom, inside: bool) -> list[ast.AST]:
+        self.bound.update(a.asname or a.name.partition(".")[0] for a in node.names)
+        return []
+
+    def handler(self, node: ast.ExceptHandler, inside: bool) -> list[ast.AST]:
+        if node.name is not None:
+            self.bound.add(node.name)
+        return [*([node.type] if node.type is not None else []), *node.body]
+
+    def capture(self, node: ast.MatchAs | ast.MatchStar, inside: bool) -> list[ast.AST]:
+        if node.name is not None:
+            self.bound.add(node.name)
+        pattern = getattr(node, "pattern", None)
+        return [pattern] if pattern is not None else []
+
+    def mapping(self, node: ast.MatchMapping, inside: bool) -> list[ast.AST]:
+        if node.rest is not None:
+            self.bound.add(node.rest)
+        return [*node.keys, *node.patterns]
+
+    def global_(self, node: ast.Global, inside: bool) -> list[ast.AST]:
+        self.globals.update(node.names)
+        return []
+
+    def nonlocal_(self, node: ast.Nonlocal, inside: bool) -> list[ast.AST]:
+        self.nonlocals.update(node.names)
+        return []
+
+    def yielding(self, node: ast.Yield | ast.YieldFrom, inside: bool) -> list[ast.AST]:
+        self.yields = True
+        return [node.value] if node.value is not None else []
+
+    def comprehension(self, node: ast.expr, inside: bool) -> list[ast.AST]:
+        self.walk(ast.iter_child_nodes(node), inside=True)
+        return []
+
+    def attribute(self, node: ast.Attribute, inside: bool) -> list[ast.AST]:
+        return [node.value]
+
+    def nothing(self, node: ast.AST, inside: bool) -> list[ast.AST]:
+        return []
+
+
+_LEAVES = (ast.expr_context, ast.operator, ast.cmpop, ast.unaryop, ast.boolop)
+_NOTES: dict[type[ast.AST], Callable[[_Names, Any, bool], list[ast.AST]]] = {
+    ast.Name: _Names.name,
+    ast.Attribute: _Names.attribute,
+    ast.Constant: _Names.nothing,
+    ast.Pass: _Names.nothing,
+    ast.NamedExpr: _Names.walrus,
+    ast.FunctionDef: _Names.function,
+    ast.AsyncFunctionDef: _Names.function,
+    ast.Lambda: _Names.function,
+    ast.ClassDef: _Names.class_,
+    ast.Import: _Names.imports,
+    ast.ImportFrom: _Names.imports,
+    ast.ExceptHandler: _Names.handler,
+    ast.MatchAs: _Names.capture,
+    ast.MatchStar: _Names.capture,
+    ast.MatchMapping: _Names.mapping,
+    ast.Global: _Names.global_,
+    ast.Nonlocal: _Names.nonlocal_,
+    ast.Yield: _Names.yielding,
+    ast.YieldFrom: _Names.yielding,
+    ast.ListComp: _Names.comprehension,
+    ast.SetComp: _Names.comprehension,
+    ast.DictComp: _Names.comprehension,
+    ast.GeneratorExp: _Names.comprehension,
+}
 
 
 def _analyse(node: ast.AST) -> Code:
     names = _Names()
     if isinstance(node, ast.Lambda):
         names.walk([node.body])
-    elif isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+    elif isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
         names.walk(node.body)
+    elif isinstance(node, ast.ClassDef):  # its body sees the outer name until it binds its own
+        names.walk(s for s in node.body if isinstance(s, (ast.Global, ast.Nonlocal)))
     local = names.bound - names.globals - names.nonlocals
-    if isinstance(node, ast.ClassDef):
-        local = set()  # a class body sees the outer name until it binds its own
     return Code(
         frozenset(local),
         frozenset(names.globals),
@@ -122,22 +184,12 @@ def _outer(m: Machine, frame: Frame, name: str) -> Value:
         summary = stubs.sibling(m, frame.module, name)
         if summary is not None:
             return summary
-    value = imports.module_name(m, frame.module, name, _statement(frame))
+    value = imports.module_name(m, frame.module, name, frame.top_level)
     if not imports.is_missing(value):
         return value
     if name in m.builtins:
         return m.builtins[name]
     raise m.exception("NameError", f"name '{name}' is not defined")
-
-
-def _statement(frame: Frame) -> ast.stmt | None:
-    """The top-level statement that is being run, when the name is used by the module's own level."""
-    scope = frame.scope
-    while scope.is_comprehension or scope.is_class:
-        if scope.parent is None:
-            break
-        scope = scope.parent
-    return frame.top_level
 
 
 def bind(m: Machine, frame: Frame, name: str, value: Value) -> None:

@@ -58,14 +58,19 @@ class Stubs:
     """All summaries, indexed by the last part of the names they match. Each is parsed when first needed."""
 
     def __init__(self, summaries: Iterable[Summary]) -> None:
+        self._all = tuple(summaries)
         self._by_last: dict[str, list[Summary]] = {}
         self._by_file: dict[tuple[str, str], Summary] = {}
         self._parsed: dict[str, list[ast.stmt]] = {}
-        for summary in summaries:
+        for summary in self._all:
             for pattern in summary.match:
                 self._by_last.setdefault(pattern.rpartition(".")[2], []).append(summary)
                 self._by_file.setdefault((summary.file, pattern.rpartition(".")[2]), summary)
             self._by_file[(summary.file, summary.name)] = summary
+
+    def all(self) -> tuple[Summary, ...]:
+        """Every summary, in the order of the files."""
+        return self._all
 
     def matching(self, path: str) -> list[Summary]:
         """Summaries whose patterns match a dotted name."""

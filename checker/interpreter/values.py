@@ -143,7 +143,6 @@ class Function:
     defaults: list[Value] = field(default_factory=list)
     kw_defaults: dict[str, Value] = field(default_factory=dict)
     owner: ClassValue | None = None
-    code: Code = NO_CODE
     attrs: dict[str, Value] = field(default_factory=dict)
 
     @property

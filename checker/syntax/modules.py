@@ -1,4 +1,4 @@
-"""Finding modules by path, and the index of their top-level statements."""
+"""Finding modules by path and parsing them."""
 
 from __future__ import annotations
 
@@ -7,21 +7,32 @@ import warnings
 from dataclasses import dataclass, field
 from typing import Protocol
 
+from checker.syntax.index import index
+
 
 class TreeLike(Protocol):
     """What this stage needs of a source tree (see `checker.sources`)."""
 
     @property
-    def label(self) -> str: ...
+    def label(self) -> str:
+        """The name the source is reported under."""
+
 
     @property
-    def roots(self) -> tuple[str, ...]: ...
+    def roots(self) -> tuple[str, ...]:
+        """Folders under which import paths start, with a trailing slash unless empty."""
 
-    def read(self, path: str) -> bytes: ...
 
-    def exists(self, path: str) -> bool: ...
+    def read(self, path: str) -> bytes:
+        """The content of a file."""
 
-    def listdir(self, folder: str) -> list[str]: ...
+
+    def exists(self, path: str) -> bool:
+        """Whether there is such a file."""
+
+
+    def listdir(self, folder: str) -> list[str]:
+        """The names in a folder; those of folders end with a slash."""
 
 
 class UnparsableModule(Exception):
@@ -54,84 +65,6 @@ class ModuleFile:
     star_imports: list[ast.ImportFrom] = field(default_factory=list)
 
 
-def _targets(node: ast.expr) -> list[str]:
-    """Names which an assignment target binds or whose referent it changes."""
-    match node:
-        case ast.Name(id=name):
-            return [name]
-        case ast.Tuple(elts=elts) | ast.List(elts=elts):
-            return [name for elt in elts for name in _targets(elt)]
-        case ast.Starred(value=value) | ast.Attribute(value=value) | ast.Subscript(value=value):
-            return _targets(value)
-        case _:
-            return []
-
-
-def _call_root(node: ast.expr) -> list[str]:
-    """The name at the root of `a.b(...).c`: a bare call may change what it refers to."""
-    while True:
-        match node:
-            case ast.Call(func=inner) | ast.Attribute(value=inner) | ast.Subscript(value=inner):
-                node = inner
-            case ast.Name(id=name):
-                return [name]
-            case _:
-                return []
-
-
-def _touched(stmt: ast.stmt) -> list[str]:
-    match stmt:
-        case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name) | ast.ClassDef(name=name):
-            return [name]
-        case ast.Import(names=names):
-            return [alias.asname or alias.name.split(".")[0] for alias in names]
-        case ast.ImportFrom(names=names):
-            return [alias.asname or alias.name for alias in names if alias.name != "*"]
-        case ast.Assign(targets=targets):
-            return [name for target in targets for name in _targets(target)]
-        case ast.AnnAssign(target=target, value=value) if value is not None:
-            return _targets(target)
-        case ast.AugAssign(target=target):
-            return _targets(target)
-        case ast.Expr(value=ast.Call() as call):
-            return _call_root(call)
-        case ast.Delete(targets=targets):
-            return [name for target in targets for name in _targets(target)]
-        case ast.For(target=target, body=body, orelse=orelse):
-            return _targets(target) + _touched_in(body + orelse)
-        case ast.If(body=body, orelse=orelse) | ast.While(body=body, orelse=orelse):
-            return _touched_in(body + orelse)
-        case ast.With(items=items, body=body):
-            bound = [n for i in items if i.optional_vars for n in _targets(i.optional_vars)]
-            return bound + _touched_in(body)
-        case ast.Try(body=body, handlers=handlers, orelse=orelse, finalbody=final):
-            inner = [stmt for handler in handlers for stmt in handler.body]
-            return _touched_in(body + inner + orelse + final)
-        case _:
-            return []
-
-
-def _touched_in(stmts: list[ast.stmt]) -> list[str]:
-    return [name for stmt in stmts for name in _touched(stmt)]
-
-
-def _is_effect(stmt: ast.stmt) -> bool:
-    """Whether a top-level statement does something beyond binding names of its own module."""
-    match stmt:
-        case ast.Expr(value=ast.Call()):
-            return True
-        case ast.Assign(targets=targets):
-            return any(isinstance(t, (ast.Attribute, ast.Subscript)) for t in targets)
-        case ast.If(body=body, orelse=orelse):
-            return any(_is_effect(inner) for inner in body + orelse)
-        case ast.For():
-            return True
-        case ast.FunctionDef(decorator_list=decorators) | ast.ClassDef(decorator_list=decorators):
-            return any(isinstance(d, ast.Call) for d in decorators)
-        case _:
-            return False
-
-
 def parse_module(tree: TreeLike, path: str, name: str, is_package: bool) -> ModuleFile:
     """Parses one file and indexes its top level.
 
@@ -151,15 +84,17 @@ def parse_module(tree: TreeLike, path: str, name: str, is_package: bool) -> Modu
         raise UnparsableModule(tree.label, path, 1, 1, "nests too deeply to be parsed") from None
     except ValueError as error:  # null bytes, bad source encoding
         raise UnparsableModule(tree.label, path, 1, 1, str(error)) from None
-    module = ModuleFile(name, tree, path, is_package, parsed.body)
-    for stmt in parsed.body:
-        if isinstance(stmt, ast.ImportFrom) and any(alias.name == "*" for alias in stmt.names):
-            module.star_imports.append(stmt)
-        for bound in dict.fromkeys(_touched(stmt)):
-            module.touching.setdefault(bound, []).append(stmt)
-        if _is_effect(stmt):
-            module.effects.append(stmt)
-    return module
+    found = index(parsed.body)
+    return ModuleFile(
+        name,
+        tree,
+        path,
+        is_package,
+        parsed.body,
+        found.touching,
+        found.effects,
+        found.star_imports,
+    )
 
 
 class Workspace:
