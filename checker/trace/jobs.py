@@ -1,0 +1,134 @@
+"""Jobs for the worker: what a static run used, with small numbers."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any
+
+from checker.graph.dims import Poly, evaluate
+from checker.graph.terms import Term, postorder
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from checker.engines import Extraction, Inputs, Subject
+    from checker.sources import Tree
+
+TOKENS = 128
+"""Positions that are run: block masks grow by whole blocks of this many."""
+
+
+@dataclass(frozen=True, slots=True)
+class Setup:
+    """What all jobs of one comparison share."""
+
+    inputs: dict[str, int]
+    vocabulary: int
+    seed: int = 1
+    tokens: int = TOKENS
+    steps: int = 2
+
+    def common(self) -> dict[str, Any]:
+        """The part of a job that says what is fed in."""
+        return {
+            "inputs": self.inputs,
+            "vocabulary": self.vocabulary,
+            "seed": self.seed,
+            "tokens": self.tokens,
+            "steps": self.steps,
+        }
+
+
+def engine_job(
+    subject: Subject, trees: Sequence[Tree], inputs: Inputs, setup: Setup
+) -> dict[str, Any]:
+    """A job that runs an engine's stages on real tensors.
+
+    The files sent are those that the static run has read: what it did not need is not needed.
+    """
+    checkpoint = {}
+    for name, (shape, kind) in inputs.checkpoint.items():
+        renamed = name
+        for old, new in inputs.renames:
+            if renamed == old or renamed.startswith(old + "."):
+                renamed = new + renamed[len(old) :]
+        checkpoint[renamed] = [name, [int(n) for n in shape], kind]
+    return {
+        **setup.common(),
+        "kind": "engine",
+        "role": subject.engine.role,
+        "config": inputs.config,
+        "target_config": inputs.target_config,
+        "launch": dict(inputs.launch),
+        "settings": {
+            "target_config": inputs.target_config,
+            "launch": dict(inputs.launch),
+            **inputs.settings,
+        },
+        "target_embedding": inputs.target_embedding,
+        "checkpoint": checkpoint,
+        "eager": [subject.engine.package] if subject.engine.eager else [],
+        "stages": [{"name": s.name, "python": s.python} for s in subject.engine.stages],
+        "summaries": [asdict(s) for s in subject.stubs.all()],
+        "trees": [
+            {
+                "label": tree.label,
+                "roots": list(tree.roots),
+                "files": {
+                    path: tree.read(path).decode("utf-8", "replace")
+                    for path in sorted(tree.read_digests)
+                    if path.endswith(".py")
+                },
+            }
+            for tree in trees
+        ],
+    }
+
+
+def graph_job(extraction: Extraction, setup: Setup) -> dict[str, Any]:
+    """A job that runs an extracted graph on the same numbers."""
+    terms = postorder(*extraction.logits)
+    numbers = {term: index for index, term in enumerate(terms)}
+    sizes = {"S": setup.tokens}
+    return {
+        **setup.common(),
+        "kind": "graph",
+        "nodes": [
+            [
+                term.op,
+                [numbers[a] for a in term.args],
+                {k: _plain(v, sizes) for k, v in term.attrs},
+                [evaluate(d, sizes) for d in term.shape],
+            ]
+            for term in terms
+        ],
+        "parameters": {
+            str(t.attr("name")): [int(n) for n in t.shape if isinstance(n, int)]
+            for t in terms
+            if t.op == "param"
+        },
+        "logits": [numbers[t] for t in extraction.logits],
+    }
+
+
+def _plain(value: Any, sizes: dict[str, int]) -> Any:
+    if isinstance(value, Poly):
+        return evaluate(value, sizes)
+    if isinstance(value, tuple):
+        return [_plain(v, sizes) for v in value]
+    return value
+
+
+def largest_difference(one: list[Any], two: list[Any]) -> float:
+    """The largest absolute difference between two nested lists of numbers; inf where one is NaN."""
+    if isinstance(one, list):
+        if not isinstance(two, list) or len(one) != len(two):
+            return float("inf")
+        return max((largest_difference(a, b) for a, b in zip(one, two, strict=True)), default=0.0)
+    difference = abs(one - two)
+    return float("inf") if difference != difference else difference
+
+
+def unloaded(term: Term) -> bool:
+    """Whether a parameter kept its initial value."""
+    return term.op == "param" and term.attr("loaded", True) is False

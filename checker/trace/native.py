@@ -1,0 +1,290 @@
+"""The operators that summaries and stages are written with, on real tensors."""
+
+from __future__ import annotations
+
+import copy
+import dataclasses
+import functools
+import importlib
+import inspect
+import math
+import sys
+import types
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import torch
+
+from checker.trace.execute import attend, frequencies, rotate
+from checker.trace.lazy import Library, NoVerdict, missing
+
+Tensor = Any
+
+
+class Operators:
+    """`op` of summaries and stages. `env` holds inputs by name, `settings` deployment facts."""
+
+    def __init__(self, env: Mapping[str, Tensor], settings: dict[str, Any], dtype: Any) -> None:
+        self.env, self.settings, self.dtype = env, settings, dtype
+        self.library: Library | None = None
+        self.stores: dict[str, dict[Any, Any]] = {}
+        self.arguments: list[tuple[Tensor, Tensor]] = []
+        self.paths: dict[int, str] = {}
+
+    # graph operators
+
+    def rms_norm(
+        self, x: Tensor, weight: Tensor = None, eps: float = 1e-6, offset: int = 0
+    ) -> Tensor:
+        normed = x * torch.rsqrt(x.pow(2).mean(-1, keepdim=True) + eps)
+        return normed if weight is None else normed * (weight + offset)
+
+    def linear(self, x: Tensor, weight: Tensor, bias: Tensor = None) -> Tensor:
+        return torch.nn.functional.linear(x, weight, bias)
+
+    def embedding(self, ids: Tensor, weight: Tensor) -> Tensor:
+        return torch.nn.functional.embedding(ids.long(), weight)
+
+    cat = staticmethod(torch.cat)
+    silu = staticmethod(torch.nn.functional.silu)
+    gelu = staticmethod(torch.nn.functional.gelu)
+    relu = staticmethod(torch.relu)
+
+    def rope(
+        self,
+        x: Tensor,
+        positions: Tensor,
+        *,
+        base: float,
+        dim: int,
+        style: str,
+        scaling: Any = None,
+    ) -> Tensor:
+        return rotate(x, positions, base, dim, style, scaling)
+
+    def inv_freq(self, base: float, dim: int, scaling: Any) -> Tensor:
+        if scaling:
+            raise NoVerdict(f"no reference for rotary scaling {scaling}")
+        return frequencies(base, dim, "cpu", self.dtype)
+
+    def heads(self, t: Tensor) -> Tensor:
+        return t.reshape([n for n in t.shape if n != 1] if t.ndim > 3 else list(t.shape))
+
+    def attention(self, q: Tensor, keys: Any, values: Any, visible: Any, scale: Any) -> Tensor:
+        return attend(q, list(zip(keys, values, visible, strict=True)), scale)
+
+    # inputs and facts
+
+    def input(self, name: str, shape: Any, kind: str = "float") -> Tensor:
+        del kind
+        return self.env[name].reshape(tuple(shape)).clone()
+
+    def setting(self, name: str, default: Any = None) -> Any:
+        return self.settings.get(name, default)
+
+    def set(self, name: str, value: Any) -> None:
+        self.settings[name] = value
+
+    def assume(self, text: str) -> None:
+        del text
+
+    def unknown(self, reason: str) -> Any:
+        if reason == "fact: the version of torch":
+            return torch.__version__
+        if reason.startswith("fact: "):
+            return "0"
+        raise NoVerdict(reason)
+
+    def store(self, name: str) -> dict[Any, Any]:
+        return self.stores.setdefault(name, {})
+
+    def size(self, name: str) -> int:
+        return int(self.settings["sizes"][name])
+
+    # modules and parameters
+
+    def parameter(self, t: Tensor, requires_grad: bool = True) -> Tensor:
+        return torch.nn.Parameter(t, requires_grad=requires_grad)
+
+    def buffer(self, t: Tensor, persistent: bool = True) -> Tensor:
+        del persistent
+        return t
+
+    def name_parameters(self, model: Any, loaded: bool = True) -> None:
+        """Gives parameters their trained values, or NaN where a loader has yet to bring them."""
+        seen: set[int] = set()
+        saved = set(model.state_dict())
+        with torch.no_grad():
+            for path, tensor in (*model.named_parameters(), *model.named_buffers()):
+                if id(tensor) in seen or path not in saved:
+                    continue
+                seen.add(id(tensor))
+                self.paths[id(tensor)] = path
+                if not tensor.is_floating_point():
+                    continue
+                if loaded:
+                    tensor.copy_(self.made(path, tuple(tensor.shape)))
+                else:
+                    tensor.fill_(math.nan)
+
+    def made(self, name: str, shape: tuple[int, ...]) -> Tensor:
+        """The value of a trained tensor: the same wherever name and shape are the same."""
+        seed = int.from_bytes(name.encode(), "little") % (2**61) + self.settings.get("seed", 0)
+        generator = torch.Generator().manual_seed(seed % (2**63))
+        if len(shape) == 1:
+            return torch.rand(shape, generator=generator, dtype=torch.float64).to(self.dtype) + 0.5
+        width = shape[-1] if shape else 1
+        value = torch.randn(shape, generator=generator, dtype=torch.float64) / math.sqrt(width)
+        return value.to(self.dtype)
+
+    def parameter_like(self, name: str, model: Any, suffix: str) -> Tensor | None:
+        for path, tensor in model.named_parameters():
+            if path == suffix or path.endswith("." + suffix):
+                value = self.made(name.removeprefix("target."), tuple(tensor.shape))
+                return torch.nn.Parameter(value, requires_grad=False)
+        return None
+
+    def argument_of(self, value: Tensor, operator: str) -> Tensor:
+        """What an argmax was taken of, by its result."""
+        del operator
+        for index, (taken, result) in enumerate(self.arguments):
+            if result.shape == value.shape and torch.equal(result, value):
+                del self.arguments[: index + 1]
+                return taken
+        raise NoVerdict("no argmax gave this value")
+
+    def alias(self, a: Tensor, b: Tensor) -> None:
+        """Two names of one value: checked, since the numbers must not depend on it."""
+        if a.numel() != b.numel() or not torch.equal(a.flatten().double(), b.flatten().double()):
+            raise NoVerdict("an alias of the engine's description does not hold")
+
+    # classes and functions
+
+    def as_config(self, config: Any, place: str) -> Any:
+        del place
+        return config
+
+    def find_class(self, package: str, attribute: str, name: str) -> Any:
+        assert self.library is not None
+        folder = package.replace(".", "/") + "/"
+        for tree in self.library.workspace.trees:
+            for root in tree.roots:
+                for entry in sorted(tree.listdir(root + folder)):
+                    if not entry.endswith(".py") or name.encode() not in tree.read(
+                        root + folder + entry
+                    ):
+                        continue
+                    listed = self.library.resolve(f"{package}.{entry[:-3]}", attribute)
+                    if missing(listed):
+                        continue
+                    for cls in listed if isinstance(listed, (list, tuple)) else [listed]:
+                        if inspect.isclass(cls) and cls.__name__ == name:
+                            return cls
+        return None
+
+    def load(self, name: str) -> Any:
+        return importlib.import_module(name)
+
+    def new(self, cls: Any) -> Any:
+        return object.__new__(cls)
+
+    def copy(self, value: Any, deep: bool = False) -> Any:
+        return copy.deepcopy(value) if deep else copy.copy(value)
+
+    def fields(self, cls: type) -> dict[str, tuple[bool, Any]]:
+        found: dict[str, tuple[bool, Any]] = {}
+        for base in reversed(cls.__mro__):
+            for name, kind in base.__dict__.get("__annotations__", {}).items():
+                if "ClassVar" in str(kind):
+                    found.pop(name, None)
+                else:
+                    found[name] = _default(cls, name)
+        return found
+
+    def annotation(self, cls: type, name: str) -> Any:
+        for base in cls.__mro__:
+            kind = base.__dict__.get("__annotations__", {}).get(name)
+            if kind is not None:
+                if isinstance(kind, str):
+                    space = sys.modules[base.__module__].__dict__.get("__lazy__", {})
+                    try:
+                        kind = eval(kind, space)  # noqa: S307 - the witness runs checked code
+                    except Exception:  # noqa: BLE001 - an annotation that means nothing here
+                        return None
+                if isinstance(kind, types.GenericAlias) and kind.__origin__ is list:
+                    inner = kind.__args__[0]
+                    return (inner,) if inspect.isclass(inner) else None
+                return kind if inspect.isclass(kind) else None
+        return None
+
+    def functions_of(self, cls: type) -> list[tuple[str, Any]]:
+        found: dict[str, Any] = {}
+        for base in reversed(cls.__mro__):
+            found.update(vars(base))
+        return list(found.items())
+
+    def function_attribute(self, function: Any, name: str) -> Any:
+        function = getattr(function, "__func__", function)
+        return getattr(function, "__dict__", {}).get(name)
+
+    def set_function_attribute(self, function: Any, name: str, value: Any) -> Any:
+        setattr(getattr(function, "__func__", function), name, value)
+        return function
+
+    def call_validator(self, function: Any, cls: type, value: Any) -> Any:
+        inner = getattr(function, "__func__", None)
+        return inner(cls, value) if inner is not None else function(value)
+
+    def class_default(self, module: str, cls: str, field: str) -> Any:
+        """The default a class of the trees declares; nothing else of it is looked at."""
+        assert self.library is not None
+        found = self.library.resolve(module, cls)
+        return getattr(found, field)
+
+    partial = staticmethod(functools.partial)
+    cached_property = staticmethod(functools.cached_property)
+
+    def grad(self, delta: int) -> None:
+        del delta
+
+    def quiet(self, delta: int) -> None:
+        del delta
+
+    def is_tensor(self, x: Any) -> bool:
+        return isinstance(x, torch.Tensor)
+
+    def is_class(self, x: Any) -> bool:
+        return inspect.isclass(x)
+
+    def is_unknown(self, x: Any) -> bool:
+        del x
+        return False
+
+    def same(self, a: Tensor, b: Tensor) -> bool:
+        return bool(torch.equal(a, b))
+
+
+def _default(cls: type, name: str) -> tuple[bool, Any]:
+    """Whether a field has a default, and which."""
+    if not hasattr(cls, name):
+        return False, None
+    value = getattr(cls, name)
+    if isinstance(value, dataclasses.Field):
+        if value.default is not dataclasses.MISSING:
+            return True, value.default
+        if value.default_factory is not dataclasses.MISSING:
+            return True, value.default_factory()
+        return False, None
+    return True, value
+
+
+def record_argmax(operators: Operators) -> None:
+    """Keeps what argmax is taken of: draft tokens lead back to logits."""
+    original: Callable[..., Tensor] = torch.argmax
+
+    def argmax(x: Tensor, *args: Any, **kwargs: Any) -> Tensor:
+        result = original(x, *args, **kwargs)
+        operators.arguments.append((x, result.detach().clone()))
+        return result
+
+    torch.argmax = argmax
