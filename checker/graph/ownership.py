@@ -156,8 +156,9 @@ class Owners:
 
         A value has many names: `residual` is `fused`, which is the last step's `feedback`. Of the
         names all of whose uses are changed, the outermost says where, but one of an earlier step
-        comes first: there the value was handed on. If some uses of every name are unchanged, the
-        outermost name that the changed ones share tells them apart.
+        comes first: there the value was handed on. If some uses of every name are unchanged, it is
+        the wire that makes another use of it; an operand of a sum is no use of its own, and there
+        the outermost name that the changed uses share tells them apart.
         """
         shared = [
             name
@@ -168,6 +169,10 @@ class Owners:
         whole = [name for name in shared if self._carrying.get(name, set()) <= changed]
         if whole:
             return min(whole, key=lambda name: name.step)
+        users = [user for user, _ in uses if user is not None and user.op not in ("add", "mul")]
+        using = {self._labels.nodes.get(user) for user in users}
+        if shared and len(users) == len(uses) and len(using) == 1:
+            return using.pop() or shared[0]
         if shared:
             return shared[0]
         names = self._names(uses[0])
