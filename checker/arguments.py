@@ -87,6 +87,13 @@ def _add_verify(commands: _Commands) -> None:
     given.add_argument(
         "--launch", metavar="LINE", help="the server's command line, or a file with it"
     )
+    given.add_argument(
+        "--witness", action="store_true",
+        help="run both sides' real code on small numbers as well (needs torch)",
+    )  # fmt: skip
+    given.add_argument(
+        "--python", metavar="PATH", help="the interpreter that runs it (one that has torch)"
+    )
     given.add_argument("--tp", metavar="N", type=_count, default=1, help="tensor parallel size")
     given.add_argument("--pp", metavar="N", type=_count, default=1, help="pipeline parallel size")
     _add_format(verify)
@@ -174,6 +181,8 @@ def verify_request(given: argparse.Namespace, progress: Callable[[str], None]) -
         tensor_parallel=given.tp,
         pipeline_parallel=given.pp,
         access=access(given, progress),
+        witness=given.witness,
+        python=given.python,
     )
 
 

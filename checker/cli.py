@@ -98,15 +98,16 @@ def _verify_example(given: argparse.Namespace, progress: Progress) -> Report:
 
     _refuse_stray(given)
     pair = example(access(given, progress))
+    run = {"witness": given.witness, "python": given.python}
     try:
-        return _verified(pair.request)
+        return _verified(replace(pair.request, **run))
     except InputError as error:
         if pair.packaged is None:
             raise
         progress.clear()
         note = f"the releases of the example cannot be had, packaged engines stand in: {error}"
         _say(note)
-        return _verified(replace(pair.packaged, notes=(*pair.packaged.notes, note)))
+        return _verified(replace(pair.packaged, notes=(*pair.packaged.notes, note), **run))
 
 
 def _refuse_stray(given: argparse.Namespace) -> None:

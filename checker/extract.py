@@ -36,7 +36,7 @@ def extract(request: ExtractRequest) -> Node:
     allow_deep_recursion()
     engines = load_engines()
     role = _role(engines, request.source)
-    opened = open_side(engines, role, request.source, (), request.access)
+    opened = open_side(engines, role, request.source, request.with_, request.access)
     file = request.config or read_config(str(FOLDER / _OPTIONS[role]))
     subject = opened.subject(load_operators())
     engine = without_loading(subject.engine)

@@ -53,7 +53,8 @@ class VerifyRequest:
     """Everything ``verify`` needs to know.
 
     `train` and `serve` are source specs. `notes` are assumptions to be stated in the report beside
-    those that `verify` itself makes.
+    those that `verify` itself makes. With `witness` the real code of both sides is run on small
+    numbers too, by the interpreter `python` (this one when it is None).
     """
 
     train: str
@@ -69,6 +70,8 @@ class VerifyRequest:
     pipeline_parallel: int = 1
     access: Access = Access()
     notes: tuple[str, ...] = ()
+    witness: bool = False
+    python: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

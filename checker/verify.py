@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
     from checker.configs import ConfigFile
+    from checker.contract.model import Contract
     from checker.interpreter.stubs import Stubs
     from checker.location import Location
     from checker.report.model import ClauseResult
@@ -61,6 +62,60 @@ class Opened:
         return Subject(self.engine, Workspace(list(self.trees)), stubs, self.tree.label)
 
 
+@dataclass(frozen=True, slots=True)
+class Pairing:
+    """A trainer and a server, opened, with the configurations they are checked for."""
+
+    contract: Contract
+    trainer: Opened
+    server: Opened
+    stubs: Stubs
+    train_config: dict[str, Any]
+    serve_config: dict[str, Any]
+    target: dict[str, Any] | None
+    launch: dict[str, Any]
+    renames: tuple[tuple[str, str], ...]
+
+    def trained(self, subject: Subject, pool: Pool, config: dict[str, Any]) -> Extraction:
+        """The trainer's side, for a configuration."""
+        return extract_side(subject, pool, Inputs(config, self.target, self.launch))
+
+    def served(self, train: Extraction) -> Inputs:
+        """What the server is given once the trainer has saved its checkpoint."""
+        own = any(name in train.trained for name in self.trainer.engine.from_target)
+        return Inputs(
+            self.serve_config,
+            self.target,
+            self.launch,
+            checkpoint=train.checkpoint,
+            renames=self.renames,
+            target_embedding="target.embed_tokens.weight" if own else "embed_tokens.weight",
+        )
+
+
+def pairing(request: VerifyRequest) -> Pairing:
+    """Opens what a request names.
+
+    Raises:
+        InputError: something the user gave cannot be used.
+    """
+    engines = load_engines()
+    access = request.access
+    trainer = open_side(engines, "trainer", request.train, request.train_with, access)
+    server = open_side(engines, "server", request.serve, request.serve_with, access)
+    return Pairing(
+        load_contract(),
+        trainer,
+        server,
+        load_operators(),
+        config_of(request.train_config, trainer.engine, "--train-config"),
+        config_of(request.serve_config, server.engine, "--serve-config"),
+        target_config_of(request.target),
+        parse_launch(request.launch) if request.launch else {},
+        tuple((r.old, r.new) for r in request.renames),
+    )
+
+
 def verify(request: VerifyRequest) -> Report:
     """The whole answer.
 
@@ -68,31 +123,12 @@ def verify(request: VerifyRequest) -> Report:
         InputError: something the user gave cannot be used.
     """
     allow_deep_recursion()
-    contract = load_contract()
-    engines = load_engines()
-    stubs = load_operators()
-    trainer = open_side(engines, "trainer", request.train, request.train_with, request.access)
-    server = open_side(engines, "server", request.serve, request.serve_with, request.access)
-    train_config = config_of(request.train_config, trainer.engine, "--train-config")
-    serve_config = config_of(request.serve_config, server.engine, "--serve-config")
-    target = target_config_of(request.target)
-    launch = parse_launch(request.launch) if request.launch else {}
+    pair = pairing(request)
+    contract, trainer, server = pair.contract, pair.trainer, pair.server
     pool = Pool()
-    learner, deployed = trainer.subject(stubs), server.subject(stubs)
-
-    def trained(config: dict[str, Any]) -> Extraction:
-        return extract_side(learner, pool, Inputs(config, target, launch))
-
-    train = trained(train_config)
-    own_embedding = any(name in train.trained for name in trainer.engine.from_target)
-    inputs = Inputs(
-        serve_config,
-        target,
-        launch,
-        checkpoint=train.checkpoint,
-        renames=tuple((r.old, r.new) for r in request.renames),
-        target_embedding="target.embed_tokens.weight" if own_embedding else "embed_tokens.weight",
-    )
+    learner, deployed = trainer.subject(pair.stubs), server.subject(pair.stubs)
+    train = pair.trained(learner, pool, pair.train_config)
+    inputs = pair.served(train)
     serve = extract_side(deployed, pool, inputs)
     if serve.captures:
         serve.captured = capture(deployed, inputs)
@@ -100,14 +136,16 @@ def verify(request: VerifyRequest) -> Report:
     comparison = compare(train, serve, pool, contract.wires) if whole else None
 
     def compare_without(config: dict[str, Any]) -> Comparison | None:
-        other = trained(config)
+        other = pair.trained(learner, pool, config)
         return compare(other, serve, pool, contract.wires) if other.failure is None else None
 
-    case = Case(contract, train, serve, comparison, serve_config, train_config, compare_without)
+    case = Case(
+        contract, train, serve, comparison, pair.serve_config, pair.train_config, compare_without
+    )
     unloaded = replace(deployed, engine=without_loading(deployed.engine))
     prober = Prober(lambda config: extract_side(unloaded, Pool(), replace(inputs, config=config)))
     results = complete(prober.notes(case, judge(case)), contract)
-    return Report(
+    report = Report(
         train=_side(trainer, train),
         serve=_side(server, serve),
         clauses=results,
@@ -116,6 +154,11 @@ def verify(request: VerifyRequest) -> Report:
         facts=Facts(_facts(train, {}), _facts(serve, serve.weights)),
         excerpts=_excerpts(results, (*trainer.trees, *server.trees)),
     )
+    if not request.witness:
+        return report
+    from checker.witness import witness
+
+    return replace(report, witness=witness(pair, report, request.python))
 
 
 def allow_deep_recursion() -> None:

@@ -252,6 +252,42 @@ class Explored:
         }
 
 
+class Seen(StrEnum):
+    """What the run-time witness saw."""
+
+    EQUAL = "equal"
+    DIFFERENT = "different"
+    NO_VERDICT = "no-verdict"
+
+
+@dataclass(frozen=True, slots=True)
+class Witness:
+    """Both sides' real code on the same small random numbers, and what it says of the report.
+
+    `largest` is the largest difference between logits of any step. `agrees` compares with the
+    clauses that such a run can show (`reach`), None without a verdict. `reason` says why there is
+    none, or what was raised.
+    """
+
+    seen: Seen
+    largest: float | None = None
+    agrees: bool | None = None
+    reason: str | None = None
+    steps: int = 0
+    out_of_reach: tuple[str, ...] = ()
+
+    def to_json(self) -> dict[str, Json]:
+        """The witness as the report's schema has it."""
+        return {
+            "seen": self.seen.value,
+            "largest": self.largest,
+            "agrees": self.agrees,
+            "reason": self.reason,
+            "steps": self.steps,
+            "out_of_reach": list(self.out_of_reach),
+        }
+
+
 @dataclass(frozen=True, slots=True)
 class Report:
     """The whole answer of ``verify``. Clauses are kept sorted by id.
@@ -268,6 +304,7 @@ class Report:
     facts: Facts = field(default_factory=Facts)
     configurations: tuple[Explored, ...] = ()
     excerpts: Mapping[Location, str] = field(default_factory=dict)
+    witness: Witness | None = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "clauses", tuple(sorted(self.clauses, key=lambda item: item.id)))
@@ -283,7 +320,9 @@ class Report:
 
     @property
     def exit_status(self) -> int:
-        """The exit status of the command: 0 agree, 1 differ, 3 unproven."""
+        """The exit status of the command: 0 agree, 1 differ, 3 unproven or contradicted."""
+        if self.witness is not None and self.witness.agrees is False:
+            return EXIT_STATUS[Verdict.UNPROVEN]
         return EXIT_STATUS[self.verdict]
 
     @property
@@ -310,6 +349,7 @@ class Report:
             "facts": self.facts.to_json(),
             "coverage": self.coverage.to_json(),
             "configurations": [explored.to_json() for explored in self.configurations],
+            **({"witness": self.witness.to_json()} if self.witness is not None else {}),
         }
 
 

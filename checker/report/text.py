@@ -5,7 +5,7 @@ from __future__ import annotations
 import textwrap
 from typing import TYPE_CHECKING
 
-from checker.report.model import NOT_IMPLEMENTED, Status, Verdict
+from checker.report.model import NOT_IMPLEMENTED, Seen, Status, Verdict
 from checker.report.terminal import Paint, printable
 
 if TYPE_CHECKING:
@@ -48,6 +48,7 @@ class _Writer:
         self._paint = paint
 
     def lines(self) -> Iterator[str]:
+        yield from self._contradiction()
         yield self._verdict()
         for number, clause in enumerate(self._with(Status.VIOLATED), start=1):
             yield ""
@@ -55,11 +56,38 @@ class _Writer:
         yield from self._unproven()
         yield from self._not_applicable()
         yield from self._listed("Holds under this configuration, but", self._provisos())
+        yield from self._witness()
         yield from self._listed("Assumed", self._report.assumptions)
         yield from self._unchecked()
         yield ""
         yield self._counts()
         yield self._closing()
+
+    def _contradiction(self) -> Iterator[str]:
+        """A witness that says otherwise comes before everything else."""
+        witness = self._report.witness
+        if witness is not None and witness.agrees is False:
+            said = f"CONTRADICTED: running the code gave {witness.seen.value} results"
+            yield self._paint("bold red", f"{said}, which is not what was concluded below")
+
+    def _witness(self) -> Iterator[str]:
+        witness = self._report.witness
+        if witness is None:
+            return
+        match witness.seen:
+            case Seen.NO_VERDICT:
+                said = f"no verdict: {witness.reason}"
+            case Seen.EQUAL:
+                said = f"equal over {witness.steps} steps, at most {witness.largest:.1e} apart"
+            case Seen.DIFFERENT:
+                apart = "" if witness.largest is None else f", up to {witness.largest:.1e} apart"
+                said = f"different{apart}" + (f": {witness.reason}" if witness.reason else "")
+        agrees = {True: "as concluded from the sources", False: "CONTRADICTS the report"}
+        agreement = "" if witness.agrees is None else f" ({agrees[witness.agrees]})"
+        notes = [f"{said}{agreement}"]
+        if witness.out_of_reach:
+            notes.append(f"out of its reach: {', '.join(witness.out_of_reach)}")
+        yield from self._listed("Witness (the real code on small random numbers)", tuple(notes))
 
     def _provisos(self) -> tuple[str, ...]:
         """What was found out about other configurations where a clause holds under this one."""

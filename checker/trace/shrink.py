@@ -22,6 +22,7 @@ SMALL = {
     "head_dim": (8, 12, 16),
     "vocab_size": (56, 58, 62),
     "draft_vocab_size": (40, 42, 46),
+    "sliding_window": (5, 7, 9),
 }
 _SHARED = {"target_hidden_size": "hidden_size"}
 

@@ -1,0 +1,121 @@
+"""``verify --witness``: both sides' real code on the same small random numbers."""
+
+from __future__ import annotations
+
+import math
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from checker.engines import Extraction, extract_side
+from checker.graph.terms import Pool, postorder
+from checker.report.model import Seen, Status, Witness
+from checker.trace.jobs import Setup, engine_job, largest_difference
+from checker.trace.process import Worker
+from checker.trace.shrink import Shrinker
+
+if TYPE_CHECKING:
+    from checker.report.model import Report
+    from checker.verify import Pairing
+
+SAME = 1e-9
+"""In float64 equal functions differ by about 1e-14, different ones by 1e-6 and more."""
+
+_STEPS = 3
+
+
+def witness(pair: Pairing, report: Report, python: str | None) -> Witness:
+    """Runs trainer and server, each through its own loader, and compares with the report.
+
+    Raises:
+        InputError: the interpreter cannot run it.
+    """
+    small = shrunk(pair)
+    subject_t, subject_s = pair.trainer.subject(pair.stubs), pair.server.subject(pair.stubs)
+    pool = Pool()
+    train = small.trained(subject_t, pool, small.train_config)
+    if train.failure is not None:
+        return Witness(Seen.NO_VERDICT, reason=f"small trainer: {train.failure.message}")
+    inputs = small.served(train)
+    serve = extract_side(subject_s, pool, inputs)
+    setup = setup_for(train, serve)
+    jobs = (
+        engine_job(
+            subject_t,
+            pair.trainer.trees,
+            replace(inputs, config=small.train_config, checkpoint={}),
+            setup,
+        ),
+        engine_job(subject_s, pair.server.trees, inputs, setup),
+    )
+    with Worker(python) as one, Worker(python) as two, ThreadPoolExecutor(2) as threads:
+        trained, served = threads.map(
+            lambda run: run[0].ask(run[1]), zip((one, two), jobs, strict=True)
+        )
+    return judged(pair, report, trained, served)
+
+
+def shrunk(pair: Pairing) -> Pairing:
+    """The same pairing with small configurations."""
+    shrinker = Shrinker(pair.contract)
+    return replace(
+        pair,
+        train_config=shrinker.shrink(pair.train_config),
+        serve_config=shrinker.shrink(pair.serve_config),
+        target=shrinker.shrink(pair.target) if pair.target is not None else None,
+    )
+
+
+def setup_for(*sides: Extraction) -> Setup:
+    """The inputs that two extractions read, by name and width, and a vocabulary they share."""
+    widths: dict[str, int] = {}
+    rows = 1 << 30
+    for side in sides:
+        for term in postorder(*side.logits):
+            if term.op == "input" and len(term.shape) == 2 and isinstance(term.shape[1], int):
+                widths.setdefault(str(term.attr("name")), term.shape[1])
+            if term.op == "embedding" and isinstance(term.args[1].shape[0], int):
+                rows = min(rows, term.args[1].shape[0])
+    widths.setdefault("features", 1)
+    return Setup(widths, min(rows, 1 << 20), steps=_STEPS)
+
+
+def judged(
+    pair: Pairing, report: Report, trained: dict[str, Any], served: dict[str, Any]
+) -> Witness:
+    """What two answers say, and whether the report says the same."""
+    outside = tuple(c.id for c in pair.contract.clauses.values() if not _within(c))
+    for side, answer in (("the trainer", trained), ("the server", served)):
+        if "problem" in answer:
+            return Witness(
+                Seen.NO_VERDICT, reason=f"{side}: {answer['problem']}", out_of_reach=outside
+            )
+    if "raises" in trained:
+        what = f"the trainer raises {trained['raises']}: {trained['message']}"
+        return Witness(Seen.NO_VERDICT, reason=what, out_of_reach=outside)
+    violated = any(c.status is Status.VIOLATED and c.id not in outside for c in report.clauses)
+    if "raises" in served:
+        what = f"the server raises {served['raises']}: {served['message']}"
+        failed = any(c.error is not None for c in report.clauses)
+        return Witness(Seen.DIFFERENT, None, failed, what, _STEPS, outside)
+    if served["initial"]:
+        names = ", ".join(served["initial"][:4])
+        reason = f"parameters never loaded: {names}"
+        return Witness(Seen.NO_VERDICT, reason=reason, out_of_reach=outside)
+    largest = max(
+        (
+            largest_difference(a, b)
+            for a, b in zip(trained["logits"], served["logits"], strict=True)
+        ),
+        default=math.inf,
+    )
+    equal = largest <= SAME
+    decided = report.verdict.value != "unproven"
+    agrees = (equal != violated) if decided else None
+    shown = largest if math.isfinite(largest) else None
+    return Witness(Seen.EQUAL if equal else Seen.DIFFERENT, shown, agrees, None, _STEPS, outside)
+
+
+def _within(clause: Any) -> bool:
+    """Whether a clause speaks of what running the model files shows."""
+    return bool(clause.implemented and (clause.owns or "weights" in clause.facts))
