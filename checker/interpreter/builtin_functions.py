@@ -352,7 +352,8 @@ def _host(name: str) -> Callable[..., Value]:
 
     def run(m: Any, *args: Value) -> Value:
         from checker.interpreter.hosting import host, is_plain, plain
-        from checker.interpreter.tensors import Tensor, elementwise
+        from checker.interpreter.broadcasting import elementwise
+        from checker.interpreter.tensors import Tensor
 
         for value in args:
             if isinstance(value, Unknown):

@@ -12,7 +12,8 @@ from checker.interpreter import sizes
 from checker.interpreter.hosting import SCALARS, host, is_plain, plain, unwrapped
 from checker.interpreter.iteration import VIEWS, lazily
 from checker.interpreter.machine import Machine
-from checker.interpreter.tensors import Tensor, elementwise
+from checker.interpreter.broadcasting import elementwise
+from checker.interpreter.tensors import Tensor
 from checker.interpreter.values import (
     BoundMethod,
     ConfigDict,

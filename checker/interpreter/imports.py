@@ -8,7 +8,7 @@ from functools import partial
 
 from checker.interpreter import statements, stubs
 from checker.interpreter.machine import Frame, Machine
-from checker.interpreter.values import External, ModuleValue, Raised, Value
+from checker.interpreter.values import DTYPE_ALIASES, External, ModuleValue, Raised, Value
 
 _MISSING = object()
 
@@ -231,7 +231,7 @@ def _declared(module: ModuleValue) -> tuple[dict[str, tuple[str, str]], list[str
 def external(m: Machine, path: str) -> Value:
     """A name of a package that is in no tree: its summary, or an `External` that is unknown when used."""
     summary = stubs.find(m, path)
-    return summary if summary is not None else External(path)
+    return summary if summary is not None else External(DTYPE_ALIASES.get(path, path))
 
 
 def attribute_of_module(m: Machine, module: ModuleValue, name: str) -> Value:

@@ -135,9 +135,9 @@ def lazily(m: Machine, value: Value) -> HostIterator[Value]:
         case ClassValue(is_enum=True):
             return iter(enum_members(value))
         case Tensor():
-            from checker.interpreter import torch_ops
+            from checker.interpreter import joining
 
-            return iter(torch_ops.unbind(m, value, 0))
+            return iter(joining.unbind(m, value, 0))
         case _ if isinstance(value, VIEWS):
             return _guarded(m, value)
         case ClassValue() if value.unknown_base or value.meta:

@@ -12,7 +12,8 @@ from checker.interpreter import attributes, calls, equality, sizes, texts
 from checker.interpreter.hosting import PLAIN, check_growth, host, is_plain, unwrapped
 from checker.interpreter.iteration import VIEWS, iterate
 from checker.interpreter.machine import Machine
-from checker.interpreter.tensors import Tensor, elementwise
+from checker.interpreter.broadcasting import elementwise
+from checker.interpreter.tensors import Tensor
 from checker.interpreter.values import (
     ClassValue,
     External,
@@ -149,10 +150,10 @@ def _poly_binary(m: Machine, name: str, left: Value, right: Value) -> Value:
 
 
 def _tensor_binary(m: Machine, name: str, left: Value, right: Value) -> Value:
-    from checker.interpreter import torch_ops
+    from checker.interpreter import products
 
     if name == "matmul":
-        return torch_ops.matmul(m, left, right)
+        return products.matmul(m, left, right)
     if name in _LOGICAL:
         kinds = {s.kind if isinstance(s, Tensor) else type(s).__name__ for s in (left, right)}
         if kinds == {"bool"}:

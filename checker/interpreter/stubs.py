@@ -133,7 +133,7 @@ def find(m: Machine, path: str) -> Value:
     for summary in m.stubs.matching(path):
         if not summary.overlay and not summary.defines:
             return value_of(m, summary, path)
-    found = torch_names.find(m, path)
+    found = torch_names.find(path)
     return found if found is not None else pure_names.find(path)
 
 

@@ -3,29 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 from checker.graph import dims
-from checker.interpreter import indexing, torch_ops
+from checker.interpreter import casting, havoc, indexing, joining, products, shaping
+from checker.interpreter.broadcasting import as_tensor, elementwise
+from checker.interpreter.hosting import applied
+from checker.interpreter.host_methods import MISSING
 from checker.interpreter.machine import Machine
-from checker.interpreter.tensors import (
-    Root,
-    Tensor,
-    as_tensor,
-    elementwise,
-    filled,
-    op,
-)
+from checker.interpreter.tensors import Tensor, filled, op
 from checker.interpreter.values import External, Native, Unknown, Value
 
 Method = Callable[..., Value]
 
-_SAME = (
-    "contiguous clone detach to float half bfloat16 double cpu cuda type_as requires_grad_ pin_memory"
-    " long int data_ptr_like"
-).split()
-_UNARY = {
+UNARY = {
     "neg": "neg",
+    "negative": "neg",
     "rsqrt": "rsqrt",
     "sqrt": "sqrt",
     "exp": "exp",
@@ -42,11 +34,16 @@ _UNARY = {
     "erf": "erf",
     "reciprocal": "reciprocal",
 }
-_BINARY = {
+BINARY = {
     "add": "add",
     "sub": "sub",
+    "subtract": "sub",
     "mul": "mul",
+    "multiply": "mul",
     "div": "div",
+    "divide": "div",
+    "true_divide": "div",
+    "floor_divide": "floordiv",
     "eq": "eq",
     "ne": "ne",
     "ge": "ge",
@@ -58,127 +55,165 @@ _BINARY = {
     "maximum": "maximum",
     "minimum": "minimum",
     "remainder": "mod",
+    "pow": "pow",
 }
+_LOGICAL = frozenset(("logical_and", "logical_or", "logical_not"))
+_SCALED = frozenset(("add", "sub", "subtract"))
+_DTYPES = {"float": "torch.bfloat16", "int": "torch.int64", "bool": "torch.bool"}
+
+# Names that real tensors have and that are not interpreted: asked whether a tensor has one, the answer is yes.
+_OTHER_NAMES = frozenset(
+    "all any item tolist numpy scatter scatter_add_ scatter_add index_select index_copy_ index_copy index_fill_ gather"
+    " masked_select masked_scatter_ topk sort argsort cumsum cumprod nonzero unique bincount roll flip tril triu diag"
+    " diagonal repeat tile bmm mm addmm addmm_ baddbmm einsum index_add_ index_add index_put_ index_put normal_ uniform_"
+    " random_ bernoulli_ exponential_ trunc_normal_ isnan isinf isfinite nan_to_num max min amax amin argmin prod var std"
+    " norm stride storage storage_offset untyped_storage backward register_hook retain_grad view_as reshape_as unfold"
+    " new_tensor cross dot mv outer lerp lerp_ addcmul addcmul_ addcdiv_ clamp_ clamp_min clamp_max data_ptr nbytes itemsize"
+    " is_leaf grad_fn is_cpu layout names version _version is_nested is_contiguous is_complex is_signed is_pinned is_shared"
+    " share_memory_ set_ resize_ resize_as_ as_strided swapdims moveaxis movedim broadcast_to hardswish softplus erfinv log1p"
+    " log2 log10 expm1 round ceil trunc frac sign bitwise_and bitwise_or bitwise_xor bitwise_not fmod atan2 where take"
+    " take_along_dim put_ searchsorted histc logsumexp log_softmax count_nonzero nelement ndimension dense_dim is_inference"
+    " apply_ map_ tolist type tensor_split hsplit vsplit dsplit fill_diagonal_ squeeze_ unsqueeze_ transpose_ t_ zero_".split()
+)
 
 
 def attribute(m: Machine, t: Tensor, name: str, absent: bool = False) -> Value:
-    """`t.name`."""
-    from checker.interpreter import attributes
+    """`t.name`.
 
+    `absent`: the code asks whether there is one; otherwise a name that is not known is taken to be one of torch's.
+    """
     if name in t.extra:
         return t.extra[name]
-    match name:
-        case "shape":
-            return tuple(t.shape(m))
-        case "ndim":
-            return len(t.axes)
-        case "dtype":
-            kinds = {"int": "torch.int64", "bool": "torch.bool"}
-            return External(kinds.get(t.kind, "torch.bfloat16"))
-        case "device":
-            return External("torch.device.cuda")
-        case "data":
-            return t
-        case "T" | "mT":
-            return torch_ops.transpose(m, t, -1, -2)
-        case "requires_grad":
-            return t.requires_grad
-        case "is_cuda":
-            return True
-        case "is_meta" | "is_sparse" | "is_quantized":
-            return False
-        case "grad":
-            return None
-        case "__class__":
-            return m.builtins["Tensor"]
-    method = _METHODS.get(name)
+    fact = _FACTS.get(name)
+    if fact is not None:
+        return fact(m, t)
+    method = _METHODS.get(name) or _elementwise_method(name)
     if method is not None:
-        return Native(name, lambda m, args, kwargs: _guarded(m, method, t, args, kwargs))
-    if name in _UNARY:
-        return Native(name, lambda m, args, kwargs: elementwise(m, _UNARY[name], [t]))
-    if name in _BINARY:
-        return Native(name, lambda m, args, kwargs: _binary(m, t, name, args, kwargs))
-    if name.endswith("_") and (name[:-1] in _UNARY or name[:-1] in _BINARY):
-        return Native(name, lambda m, args, kwargs: _in_place(m, t, name[:-1], args, kwargs))
-    if name.startswith("__") or name in ("weight_loader",):
-        return attributes.MISSING
-    if name in _KNOWN_ABSENT or not name.isidentifier():
-        return attributes.MISSING
-    if name not in _TENSOR_NAMES:
-        return attributes.MISSING
-    return m.unknown(f"the tensor method {name} is not interpreted")
+        return Native(name, lambda m, args, kwargs: _called(m, method, t, args, kwargs))
+    if name.startswith("__") and name.endswith("__"):
+        return m.unknown(f"{name} of a tensor") if name in _SPECIAL else MISSING
+    if absent and name not in _OTHER_NAMES:
+        return MISSING
+    return Native(name, lambda m, args, kwargs: _undescribed(m, t, name, args, kwargs))
 
 
-# Names which real tensors have and which are not interpreted: an access is unknown, not an AttributeError.
-_TENSOR_NAMES = frozenset(
-    "all any item tolist numpy scatter scatter_ scatter_add_ index_select index_copy_ gather masked_fill masked_select"
-    " topk sort cumsum nonzero unique bincount roll flip tril triu diag repeat_interleave bmm mm addmm index_add_"
-    " index_put_ normal_ uniform_ random_ isnan isinf nan_to_num max min prod var std norm stride storage is_floating_point"
-    " untyped_storage backward register_hook view_as unfold new_tensor cross dot outer lerp addcmul clamp_".split()
-)
-_KNOWN_ABSENT = frozenset(("weight_scale", "input_scale", "k_scale", "v_scale"))
-
-
-def _guarded(m: Machine, method: Method, t: Tensor, args: list[Value], kwargs: dict[str, Value]) -> Value:
+def _called(
+    m: Machine, method: Method, t: Tensor, args: list[Value], kwargs: dict[str, Value]
+) -> Value:
     for value in [*args, *kwargs.values()]:
         if isinstance(value, Unknown):
+            havoc.forget(m, value, [t, *args, *kwargs.values()])
             return value
-    return method(m, t, *args, **kwargs)
+    return applied(m, method, (m, t, *args), kwargs)
 
 
-def _binary(m: Machine, t: Tensor, name: str, args: list[Value], kwargs: dict[str, Value]) -> Value:
-    other = args[0] if args else kwargs.get("other")
-    alpha = kwargs.get("alpha", 1)
-    if alpha != 1 and isinstance(alpha, (int, float)):
+def _undescribed(
+    m: Machine, t: Tensor, name: str, args: list[Value], kwargs: dict[str, Value]
+) -> Value:
+    """A method that is not interpreted: one whose name ends in an underscore writes to the tensor."""
+    unknown = m.unknown(f"the tensor method {name} is not interpreted")
+    changed = [t] if name.endswith("_") else []
+    havoc.forget(m, unknown, [*changed, kwargs.get("out")])
+    return unknown
+
+
+# -- elementwise -----------------------------------------------------------------------------------
+
+
+def _elementwise_method(name: str) -> Method | None:
+    if name in UNARY:
+        return lambda m, t: unary(m, name, t)
+    if name in BINARY:
+        return lambda m, t, other, **options: binary(m, name, t, other, **options)
+    base = name.removesuffix("_")
+    if base != name and (base in UNARY or base in BINARY):
+        return _in_place(base)
+    return None
+
+
+def unary(m: Machine, name: str, t: Value) -> Value:
+    """`torch.name(t)`."""
+    if name in _LOGICAL and isinstance(t, Tensor):
+        t = casting.cast(m, t, "bool")
+    return elementwise(m, UNARY[name], [t])
+
+
+def binary(
+    m: Machine,
+    name: str,
+    t: Value,
+    other: Value,
+    alpha: Value = 1,
+    rounding_mode: Value = None,
+    out: Value = None,
+) -> Value:
+    """`torch.name(t, other)`."""
+    if name in _LOGICAL:
+        sides = [as_tensor(m, side) for side in (t, other)]
+        t, other = (casting.cast(m, s, "bool") if s is not None else s for s in sides)
+    if alpha != 1:
+        if name not in _SCALED:
+            raise m.exception("TypeError", f"{name}() got an unexpected keyword argument 'alpha'")
         other = elementwise(m, "mul", [other, alpha])
-    return elementwise(m, _BINARY[name], [t, other])
+    op_name = BINARY[name]
+    if rounding_mode is not None:
+        if rounding_mode != "floor":
+            return m.unknown("a division that is truncated")
+        op_name = "floordiv"
+    return stored(m, elementwise(m, op_name, [t, other]), out)
 
 
-def _in_place(m: Machine, t: Tensor, name: str, args: list[Value], kwargs: dict[str, Value]) -> Value:
-    result = _binary(m, t, name, args, kwargs) if name in _BINARY else elementwise(m, _UNARY[name], [t])
-    if isinstance(result, Tensor):
-        t.write(m, result)
-    else:
-        t.forget(m, result)
-    return t
+def stored(m: Machine, result: Value, out: Value) -> Value:
+    """The result, written into `out=` if there is one."""
+    if not isinstance(out, Tensor):
+        return result
+    out.update(m, result)
+    return out
 
 
-def _same(m: Machine, t: Tensor, *args: Value, **kwargs: Value) -> Tensor:
-    """Dtype and device moves and copies: the values stay what they are (casts are not terms)."""
-    copy = Tensor(Root(t.term(m)), t.axes, t.kind)
-    wanted = next((a.path for a in (*args, *kwargs.values()) if isinstance(a, External)), "")
-    if "int" in wanted or "long" in wanted:
-        copy.kind = "int"
-    elif "bool" in wanted:
-        copy.kind = "bool"
-    elif "float" in wanted or "half" in wanted:
-        copy.kind = "float"
-    return copy
+def _in_place(name: str) -> Method:
+    def run(m: Machine, t: Tensor, *args: Value, **kwargs: Value) -> Value:
+        result = unary(m, name, t) if name in UNARY else binary(m, name, t, *args, **kwargs)
+        t.update(m, result)
+        return t
+
+    return run
 
 
-def _to(m: Machine, t: Tensor, *args: Value, **kwargs: Value) -> Tensor:
-    return _same(m, t, *args, **kwargs)
+def clamp(m: Machine, t: Value, min: Value = None, max: Value = None, out: Value = None) -> Value:
+    """`torch.clamp`."""
+    return stored(m, products.clamp(m, t, min, max), out)
 
 
-def _detach(m: Machine, t: Tensor, *args: Value, **kwargs: Value) -> Tensor:
+# -- single methods --------------------------------------------------------------------------------
+
+
+def _as(kind: str) -> Method:
+    """`t.float()`, `t.long()`, …"""
+    return lambda m, t, **options: casting.converted(m, t, kind)
+
+
+def _moved(m: Machine, t: Tensor, *args: Value, **kwargs: Value) -> Tensor:
+    """`t.cuda()`, `t.cpu()`: a copy unless it is there already."""
+    return casting.converted(m, t, t.kind)
+
+
+def _type(m: Machine, t: Tensor, dtype: Value = None) -> Value:
+    return casting.to(m, t, dtype) if dtype is not None else m.unknown("the name of a tensor's type")
+
+
+def _detach(m: Machine, t: Tensor) -> Tensor:
     return t.alike(t.storage)
 
 
 def _size(m: Machine, t: Tensor, dim: Value = None) -> Value:
     shape = t.shape(m)
-    return tuple(shape) if dim is None else shape[torch_ops.axis_index(m, t, dim)]
+    return tuple(shape) if dim is None else shape[joining.axis_index(m, t, dim)]
 
 
-def _numel(m: Machine, t: Tensor) -> Value:
-    return dims.dim_mul(t.shape(m))
-
-
-def _copy(m: Machine, t: Tensor, source: Value, non_blocking: Value = False) -> Tensor:
-    other = as_tensor(m, source)
-    if other is None:
-        t.forget(m, m.unknown("copy_ of something that is no tensor"))
-    else:
-        t.write(m, other)
+def _copy(m: Machine, t: Tensor, src: Value, non_blocking: Value = False) -> Tensor:
+    other = as_tensor(m, src)
+    t.update(m, other if other is not None else m.unknown("copy_ of something that is no tensor"))
     return t
 
 
@@ -195,140 +230,196 @@ def _masked_fill(m: Machine, t: Tensor, mask: Value, value: Value) -> Value:
 
 
 def _masked_fill_in_place(m: Machine, t: Tensor, mask: Value, value: Value) -> Value:
-    result = _masked_fill(m, t, mask, value)
-    if isinstance(result, Tensor):
-        t.write(m, result)
-    else:
-        t.forget(m, result)
+    t.update(m, _masked_fill(m, t, mask, value))
     return t
 
 
-def _flatten(m: Machine, t: Tensor, start_dim: Value = 0, end_dim: Value = -1) -> Value:
-    start, stop = torch_ops.axis_index(m, t, start_dim), torch_ops.axis_index(m, t, end_dim)
-    merged = tuple(x for g in t.axes[start : stop + 1] for x in g)
-    return t.alike(t.storage, (*t.axes[:start], merged, *t.axes[stop + 1 :]))
-
-
-def _unflatten(m: Machine, t: Tensor, dim: Value, sizes: Value) -> Value:
-    where = torch_ops.axis_index(m, t, dim)
-    shape: list[Any] = list(t.shape(m))
-    sizes = list(sizes)
-    if -1 in sizes:
-        known = dims.dim_mul(s for s in sizes if s != -1)
-        sizes[sizes.index(-1)] = dims.exact_div(shape[where], known)
-    return torch_ops.reshape(m, t, [*shape[:where], *sizes, *shape[where + 1 :]])
-
-
-def _permute(m: Machine, t: Tensor, *order: Value) -> Tensor:
-    return torch_ops.permute(t, [torch_ops.axis_index(m, t, d) for d in torch_ops.flat_sizes(m, order)])
-
-
-def _t(m: Machine, t: Tensor) -> Tensor:
-    return torch_ops.transpose(m, t, 0, 1) if len(t.axes) == 2 else t
-
-
-def _pow(m: Machine, t: Tensor, exponent: Value) -> Value:
-    return elementwise(m, "pow", [t, exponent])
+def _clamp_in_place(m: Machine, t: Tensor, min: Value = None, max: Value = None) -> Value:
+    t.update(m, products.clamp(m, t, min, max))
+    return t
 
 
 def _new(value: float | None) -> Method:
-    def make(m: Machine, t: Tensor, *sizes: Value, **kwargs: Value) -> Tensor:
-        return filled(m, value, tuple(torch_ops.flat_sizes(m, sizes)), t.kind)
+    def make(m: Machine, t: Tensor, *sizes: Value, **kwargs: Value) -> Value:
+        given = kwargs.get("size")
+        shape = shaping.flat_sizes(sizes if given is None else (given,))
+        return made(m, value, shape, casting.kind_of(kwargs.get("dtype"), t.kind))
 
     return make
 
 
-def _new_full(m: Machine, t: Tensor, size: Value, fill_value: Value, **kwargs: Value) -> Tensor:
-    return filled(m, fill_value, tuple(size), t.kind)
+def made(m: Machine, value: float | None, shape: list[Value], kind: str) -> Value:
+    """A new tensor of a shape that may not be known."""
+    for size in shape:
+        if isinstance(size, Unknown):
+            return size
+        if not isinstance(size, (int, dims.Poly)):
+            raise m.exception("TypeError", "sizes must be integers")
+    return filled(m, value, tuple(shape), kind)
+
+
+def _new_full(m: Machine, t: Tensor, size: Value, fill_value: Value, **kwargs: Value) -> Value:
+    kind = casting.kind_of(kwargs.get("dtype"), t.kind)
+    if not isinstance(fill_value, (int, float)):
+        return m.unknown("new_full of a value that is not known")
+    return made(m, fill_value, shaping.flat_sizes((size,)), kind)
 
 
 def _reduce(name: str) -> Method:
     def run(
-        m: Machine, t: Tensor, dim: Value = None, keepdim: Value = False, axis: Value = None, dtype: Value = None
+        m: Machine,
+        t: Tensor,
+        dim: Value = None,
+        keepdim: Value = False,
+        axis: Value = None,
+        dtype: Value = None,
     ) -> Value:
-        return torch_ops.reduce(m, name, t, dim if axis is None else axis, keepdim)
+        return products.reduce(m, name, t, dim if axis is None else axis, keepdim, dtype)
 
     return run
 
 
-def _scatter(m: Machine, t: Tensor, dim: Value, index: Value, src: Value) -> Tensor:
-    where = torch_ops.axis_index(m, t, dim)
-    source, places = as_tensor(m, src), as_tensor(m, index)
-    if source is None or places is None:
+def _scatter(m: Machine, t: Tensor, dim: Value, index: Value, src: Value = None, **options: Value) -> Tensor:
+    where = joining.axis_index(m, t, dim)
+    source, places = as_tensor(m, options.pop("value", src)), as_tensor(m, index)
+    if source is None or places is None or options:
         t.forget(m, m.unknown("scatter_ with computed arguments"))
         return t
     whole = t.term(m)
+    layout = str((t.axes, places.axes, source.axes))
     term = op(
-        m, "opaque", whole, places.term(m), source.term(m), name="scatter", shape=whole.shape, dim=where - len(t.axes)
+        m,
+        "opaque",
+        whole,
+        places.term(m),
+        source.term(m),
+        name="scatter",
+        shape=whole.shape,
+        dim=where - len(t.axes),
+        layout=layout,
     )
     t.storage.set(m, term)
     return t
 
 
-def _is_floating_point(m: Machine, t: Tensor) -> bool:
-    return t.kind == "float"
+def _is_contiguous(m: Machine, t: Tensor, *args: Value, **kwargs: Value) -> Value:
+    return m.unknown("whether a tensor is contiguous")
+
+
+def _requires_grad(m: Machine, t: Tensor, requires_grad: Value = True) -> Tensor:
+    t.requires_grad = requires_grad is True
+    return t
+
+
+def _contiguous(m: Machine, t: Tensor, **options: Value) -> Tensor:
+    return casting.contiguous(m, t)
+
+
+def _expand_as(m: Machine, t: Tensor, other: Value) -> Value:
+    return shaping.expand(m, t, *other.shape(m)) if isinstance(other, Tensor) else m.unknown("expand_as")
+
+
+def _view_as(m: Machine, t: Tensor, other: Value) -> Value:
+    return shaping.view(m, t, *other.shape(m)) if isinstance(other, Tensor) else m.unknown("view_as")
+
+
+def _select(m: Machine, t: Tensor, dim: Value, index: Value) -> Value:
+    return indexing.select(m, t, joining.axis_index(m, t, dim), index)
 
 
 def put(m: Machine, t: Tensor, name: str, value: Value) -> None:
     """`t.name = value`."""
     if name == "data":
         if isinstance(value, Tensor):
-            t.storage, t.axes = value.storage, value.axes
-        return
-    if name == "requires_grad":
+            t.storage, t.axes, t.kind = value.storage, value.axes, value.kind
+        else:
+            t.forget(m, m.unknown("the data of a tensor is set to something that is no tensor"))
+    elif name == "requires_grad":
         t.requires_grad = value is True
-        return
-    t.extra[name] = value
+    else:
+        t.extra[name] = value
 
 
-def _requires_grad(m: Machine, t: Tensor, flag: Value = True) -> Tensor:
-    t.requires_grad = flag is True
-    return t
-
-
+_FACTS: dict[str, Callable[[Machine, Tensor], Value]] = {
+    "shape": lambda m, t: tuple(t.shape(m)),
+    "ndim": lambda m, t: len(t.axes),
+    "dtype": lambda m, t: External(_DTYPES[t.kind]),
+    "device": lambda m, t: External("torch.device.cuda"),
+    "data": lambda m, t: t.alike(t.storage),
+    "T": lambda m, t: shaping.reversed_axes(m, t),
+    "mT": lambda m, t: shaping.transpose(m, t, -1, -2),
+    "requires_grad": lambda m, t: t.requires_grad,
+    "is_cuda": lambda m, t: True,
+    "is_meta": lambda m, t: False,
+    "is_sparse": lambda m, t: False,
+    "is_quantized": lambda m, t: False,
+    "grad": lambda m, t: None,
+    "__class__": lambda m, t: m.builtins["Tensor"],
+    "__dict__": lambda m, t: t.extra,
+}
+_SPECIAL = frozenset("__add__ __mul__ __len__ __getitem__ __iter__ __eq__ __hash__ __repr__".split())
 _METHODS: dict[str, Method] = {
-    **dict.fromkeys(_SAME, _same),
-    "to": _to,
+    "contiguous": _contiguous,
+    "clone": lambda m, t, **options: casting.copied(m, t),
     "detach": _detach,
+    "to": casting.to,
+    "type_as": casting.to,
+    "type": _type,
+    **dict.fromkeys(("float", "half", "bfloat16", "double"), _as("float")),
+    **dict.fromkeys(("long", "int", "short"), _as("int")),
+    "bool": _as("bool"),
+    **dict.fromkeys(("cuda", "cpu", "pin_memory"), _moved),
     "requires_grad_": _requires_grad,
     "size": _size,
     "dim": lambda m, t: len(t.axes),
-    "numel": _numel,
-    "element_size": lambda m, t: 2,
-    "view": lambda m, t, *sizes: torch_ops.reshape(m, t, torch_ops.flat_sizes(m, sizes)),
-    "reshape": lambda m, t, *sizes: torch_ops.reshape(m, t, torch_ops.flat_sizes(m, sizes)),
-    "flatten": _flatten,
-    "unflatten": _unflatten,
-    "transpose": torch_ops.transpose,
-    "swapaxes": torch_ops.transpose,
-    "permute": _permute,
-    "t": _t,
-    "squeeze": lambda m, t, dim=None: torch_ops.squeeze(m, t, dim),
-    "unsqueeze": torch_ops.unsqueeze,
-    "expand": lambda m, t, *sizes: torch_ops.expand(m, t, torch_ops.flat_sizes(m, sizes)),
-    "expand_as": lambda m, t, other: torch_ops.expand(m, t, list(other.shape(m))),
-    "split": lambda m, t, split_size, dim=0: torch_ops.split_sizes(m, t, split_size, dim),
-    "chunk": torch_ops.chunk,
-    "narrow": torch_ops.narrow,
-    "unbind": torch_ops.unbind,
-    "select": lambda m, t, dim, index: indexing.select(m, t, torch_ops.axis_index(m, t, dim), index),
+    "ndimension": lambda m, t: len(t.axes),
+    "numel": lambda m, t: dims.dim_mul(t.shape(m)),
+    "nelement": lambda m, t: dims.dim_mul(t.shape(m)),
+    "element_size": lambda m, t: m.unknown("the size of a tensor's elements"),
+    "view": shaping.view,
+    "view_as": _view_as,
+    "reshape": shaping.reshape,
+    "flatten": shaping.flatten,
+    "unflatten": shaping.unflatten,
+    "transpose": shaping.transpose,
+    "swapaxes": shaping.transpose,
+    "swapdims": shaping.transpose,
+    "permute": shaping.permute,
+    "t": shaping.reversed_axes,
+    "squeeze": shaping.squeeze,
+    "unsqueeze": shaping.unsqueeze,
+    "expand": shaping.expand,
+    "broadcast_to": shaping.expand,
+    "expand_as": _expand_as,
+    "split": joining.split,
+    "chunk": joining.chunk,
+    "tensor_split": joining.tensor_split,
+    "narrow": joining.narrow,
+    "unbind": joining.unbind,
+    "select": _select,
+    "repeat_interleave": joining.repeat_interleave,
     "copy_": _copy,
     "fill_": _fill,
     "zero_": _zero,
     "masked_fill": _masked_fill,
     "masked_fill_": _masked_fill_in_place,
-    "matmul": torch_ops.matmul,
-    "pow": _pow,
+    "matmul": products.matmul,
+    "mm": products.matmul,
+    "bmm": products.matmul,
     "mean": _reduce("mean"),
     "sum": _reduce("sum"),
     "argmax": _reduce("argmax"),
-    "softmax": lambda m, t, dim=-1, dtype=None: torch_ops.softmax(m, t, dim),
-    "clamp": lambda m, t, min=None, max=None: torch_ops.clamp(m, t, min, max),
+    "softmax": products.softmax,
+    "clamp": clamp,
+    "clip": clamp,
+    "clamp_": _clamp_in_place,
+    "clamp_min": lambda m, t, min: clamp(m, t, min),
+    "clamp_max": lambda m, t, max: clamp(m, t, None, max),
     "new_zeros": _new(0),
     "new_ones": _new(1),
     "new_empty": _new(None),
     "new_full": _new_full,
     "scatter_": _scatter,
-    "is_contiguous": lambda m, t, *args, **kwargs: True,
-    "is_floating_point": _is_floating_point,
+    "is_contiguous": _is_contiguous,
+    "is_floating_point": lambda m, t: t.kind == "float",
 }

@@ -11,6 +11,7 @@ from checker.interpreter.hosting import check_format, host, is_plain, plain
 from checker.interpreter.machine import Machine
 from checker.interpreter.values import (
     ClassValue,
+    External,
     Function,
     Instance,
     Unknown,
@@ -49,6 +50,8 @@ def repr_of(m: Machine, value: Value, open_: tuple[int, ...] = ()) -> Value:
     if isinstance(value, ClassValue):
         home = f"{value.module.name}." if value.module else ""
         return f"<class '{home}{value.name}'>"
+    if isinstance(value, External) and value.is_dtype:
+        return value.path
     if isinstance(value, Function):
         return m.unknown(f"the text of the function {value.name}")
     return m.unknown(f"the text of a {type_name(value)}")

@@ -1,0 +1,374 @@
+"""The `op` namespace of summaries: the graph's operators, and what Python syntax cannot say."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from checker.interpreter import joining, products, regexes, shaping
+from checker.interpreter.broadcasting import as_tensor, elementwise
+from checker.interpreter.storages import Root
+from checker.interpreter.tensors import Tensor, arranged, from_term, op, regroup
+from checker.interpreter.values import ClassValue, Function, Instance, Unknown, Value
+
+if TYPE_CHECKING:
+    from checker.interpreter.machine import Machine
+
+Call = Callable[..., Value]
+
+
+def _guard(function: Call) -> Call:
+    """An operator of tensors: an unknown argument makes the result unknown."""
+
+    def run(m: Machine, *args: Value, **kwargs: Value) -> Value:
+        for value in (*args, *kwargs.values()):
+            if isinstance(value, Unknown):
+                return value
+        return function(m, *args, **kwargs)
+
+    return run
+
+
+def _elementwise(name: str) -> Call:
+    return lambda m, x: elementwise(m, name, [x])
+
+
+def _gelu(m: Machine, x: Value, approximate: Value = "none") -> Value:
+    return elementwise(m, "gelu", [x], approximate=approximate)
+
+
+def _stack_op(name: str) -> Call:
+    """`op.name(tensor, …, attr=…)`: a graph operator over whole tensors, layout of the first kept."""
+
+    def run(m: Machine, *values: Value, **attrs: Value) -> Value:
+        for value in (*values, *attrs.values()):
+            if isinstance(value, Unknown):
+                return value
+        tensors = [as_tensor(m, v) for v in values if v is not None]
+        terms = [arranged(m, t).term(m) for t in tensors if t is not None]
+        return from_term(op(m, name, *terms, **attrs))
+
+    return run
+
+
+def _head_layout(m: Machine, t: Tensor) -> Tensor:
+    """(…tokens…, heads, head_dim) with the logical order tokens, heads, head_dim."""
+    return arranged(m, shaping.squeeze(m, t))
+
+
+def _rope(m: Machine, x: Tensor, positions: Tensor, **attrs: Value) -> Value:
+    """Rotary embedding of `x` (tokens, heads, head_dim)."""
+    scaling = attrs.get("scaling")
+    frozen = tuple(sorted((k, _frozen(v)) for k, v in scaling.items())) if isinstance(scaling, dict) else None
+    attrs["scaling"] = frozen
+    x = _one_axis_each(m, x)
+    return x.alike(Root(op(m, "rope", x.term(m), arranged(m, positions).term(m), **attrs)))
+
+
+def _one_axis_each(m: Machine, t: Tensor) -> Tensor:
+    """The same tensor with every axis held by one logical axis (none where it is of size one), in order."""
+    for axis in range(len(t.axes)):
+        t = regroup(m, t, axis)
+    return arranged(m, t)
+
+
+def _frozen(value: Value) -> Value:
+    return tuple(_frozen(v) for v in value) if isinstance(value, list) else value
+
+
+def _inv_freq(m: Machine, base: Value, dim: Value, scaling: Value) -> Value:
+    frozen = tuple(sorted((k, _frozen(v)) for k, v in scaling.items())) if isinstance(scaling, dict) else None
+    return from_term(op(m, "inv_freq", base=base, dim=dim, scaling=frozen))
+
+
+def _attention(m: Machine, q: Tensor, keys: Value, values: Value, visible: Value, scale: Value) -> Value:
+    """Attention of q (tokens, heads, head_dim) over one (key, value, band) per step."""
+    q = _one_axis_each(m, q)
+    terms = [q.term(m)]
+    for k, v in zip(keys, values, strict=True):
+        terms += [_one_axis_each(m, k).term(m), _one_axis_each(m, v).term(m)]
+    bands = tuple(tuple(b) for b in visible)
+    return q.alike(Root(op(m, "attention", *terms, visible=bands, scale=scale)))
+
+
+def _parts(m: Machine, t: Tensor, axis: Value) -> Value:
+    """The pieces a tensor was concatenated from along a tensor axis (one piece if it was not)."""
+    t = regroup(m, t, joining.axis_index(m, t, axis))
+    group = t.axes[joining.axis_index(m, t, axis)]
+    term = t.term(m)
+    if group and term.op == "concat" and term.attr("axis") == group[0] - len(term.shape):
+        return [t.alike(Root(part)) for part in term.args]
+    return [t]
+
+
+def _band(m: Machine, t: Value, size: Value = None) -> Value:
+    """The band (lo, hi) of query minus key distances for which a mask predicate holds, or unknown."""
+    if isinstance(t, Unknown):
+        return t
+    found = m.builder.band(as_tensor(m, t).term(m))  # type: ignore[union-attr]
+    return m.unknown("a mask that is not a band of distances") if found is None else tuple(found)
+
+
+def _input(m: Machine, name: Value, shape: Value, kind: Value = "float") -> Value:
+    from checker.interpreter.tensors import fresh_input
+
+    return fresh_input(m, name, tuple(shape), kind)
+
+
+def _same(m: Machine, a: Value, b: Value) -> Value:
+    """Whether two tensors are the same term."""
+    return isinstance(a, Tensor) and isinstance(b, Tensor) and a.term(m) is b.term(m)
+
+
+def _parameter(m: Machine, t: Tensor, requires_grad: Value = True) -> Value:
+    made = Tensor(t.storage, t.axes, t.kind)
+    made.parameter = True
+    made.requires_grad = requires_grad is True
+    return made
+
+
+def _buffer(m: Machine, t: Tensor, persistent: Value = True) -> Value:
+    made = Tensor(t.storage, t.axes, t.kind)
+    made.buffer = persistent is True
+    return made
+
+
+def _children(m: Machine, module: Instance) -> Value:
+    """(name, submodule or tensor) pairs of a module, in the order they were set; containers' items included."""
+    pairs: list[Value] = []
+    for name, value in module.attrs.items():
+        if name == "_items" and isinstance(value, (list, dict)):
+            items = value.items() if isinstance(value, dict) else enumerate(value)
+            pairs += [(str(k), v) for k, v in items]
+        elif isinstance(value, (Tensor, Instance)):
+            pairs.append((name, value))
+    return pairs
+
+
+def _setting(m: Machine, name: Value, default: Value = None) -> Value:
+    return m.settings.get(name, default)
+
+
+def _assume(m: Machine, text: Value) -> Value:
+    m.assumptions[text] = None
+    return None
+
+
+def _unknown(m: Machine, reason: Value) -> Value:
+    return m.unknown(reason)
+
+
+def _store(m: Machine, name: Value) -> Value:
+    """A dict that lives as long as the machine, by name (key-value caches of a server)."""
+    return m.shared.setdefault(("store", name), {})
+
+
+def _no_grad_push(m: Machine, delta: Value) -> Value:
+    m.grad_disabled += delta
+    return None
+
+
+def _quiet(m: Machine, delta: Value) -> Value:
+    m.config_quiet += delta
+    return None
+
+
+def _fields(m: Machine, cls: Value) -> Value:
+    """{field name: (has default, default)} of a class with annotated fields, bases first."""
+    from checker.interpreter import classes
+
+    result: dict[str, Value] = {}
+    for name in classes.fields(cls):
+        found = cls.lookup(name)
+        result[name] = (found is not None, found[0] if found is not None else None)
+    return result
+
+
+def _functions_of(m: Machine, cls: ClassValue) -> Value:
+    """(name, function) of every function in a class and its bases, bases first."""
+    found: dict[str, Value] = {}
+    for base in reversed(cls.mro):
+        for name, value in base.namespace.items():
+            found[name] = value
+    return list(found.items())
+
+
+def _function_attribute(m: Machine, function: Value, name: Value) -> Value:
+    from checker.interpreter.values import ClassMethod, StaticMethod
+
+    while isinstance(function, (ClassMethod, StaticMethod)):
+        function = function.function
+    return function.attrs.get(name) if isinstance(function, Function) else None
+
+
+def _set_function_attribute(m: Machine, function: Value, name: Value, value: Value) -> Value:
+    from checker.interpreter.values import ClassMethod, StaticMethod
+
+    inner = function
+    while isinstance(inner, (ClassMethod, StaticMethod)):
+        inner = inner.function
+    if isinstance(inner, Function):
+        inner.attrs[name] = value
+    return function
+
+
+def _partial(m: Machine, function: Value, *args: Value, **kwargs: Value) -> Value:
+    from checker.interpreter.values import Partial
+
+    return Partial(function, args, kwargs)
+
+
+def _cached_property(m: Machine, function: Value) -> Value:
+    from checker.interpreter.values import Property
+
+    return Property(function, cached=True)
+
+
+def _new(m: Machine, cls: Value) -> Value:
+    """An instance without `__init__`: what is not set on it is unknown."""
+    return Instance(cls, partial=True)
+
+
+def _copy(m: Machine, value: Value, deep: Value = False) -> Value:
+    from checker.interpreter import copying
+
+    return copying.deepcopy(m, value) if deep is True else copying.copy(m, value)
+
+
+def _load(m: Machine, name: Value) -> Value:
+    from checker.interpreter import imports
+
+    return imports.import_module(m, name)
+
+
+def _size(m: Machine, name: Value) -> Value:
+    from checker.graph.dims import symbol
+
+    return symbol(name)
+
+
+def _annotation(m: Machine, cls: Value, name: Value) -> Value:
+    """The value of a field's annotation when it is a class; None otherwise."""
+    import ast
+
+    from checker.interpreter import classes, scopes
+    from checker.interpreter.machine import Frame
+
+    owner, node = classes.fields(cls).get(name, (None, None))
+    if owner is None or owner.module is None:
+        return None
+    is_list = isinstance(node, ast.Subscript) and isinstance(node.value, ast.Name) and node.value.id == "list"
+    inner = node.slice if is_list and isinstance(node, ast.Subscript) else node
+    if not isinstance(inner, ast.Name):
+        return None
+    frame = Frame(owner.module.scope, owner.module, cls.name)
+    found = m.run_in(frame, lambda: scopes.lookup(m, frame, inner.id))
+    if not isinstance(found, ClassValue):
+        return None
+    return (found,) if is_list else found
+
+
+def _call_validator(m: Machine, function: Value, cls: Value, value: Value) -> Value:
+    from checker.interpreter import calls
+    from checker.interpreter.values import ClassMethod
+
+    if isinstance(function, ClassMethod):
+        return calls.call(m, function.function, [cls, value], {})
+    return calls.call(m, function, [value], {})
+
+
+def _class_default(m: Machine, module: Value, cls_name: Value, field: Value) -> Value:
+    """The default of a field as the class in the tree declares it."""
+    from checker.interpreter import imports
+
+    home = m.module(module)
+    found = imports.module_name(m, home, cls_name) if home is not None else None
+    if not isinstance(found, ClassValue):
+        return m.unknown(f"the default of {field}: {module}.{cls_name} is not found")
+    default = found.lookup(field)
+    if default is None:
+        raise m.exception("AttributeError", f"'{cls_name}' object has no attribute '{field}'")
+    return default[0]
+
+
+def _annotation_text(m: Machine, cls: Value, name: Value) -> Value:
+    """The annotation of a class's own field, as it is written."""
+    import ast
+
+    node = cls.annotations[name]
+    if isinstance(node, ast.Constant) and isinstance(node.value, str):
+        return node.value
+    return ast.unparse(node)
+
+
+def _is_async(m: Machine, function: Value) -> Value:
+    from checker.interpreter import scopes
+
+    return isinstance(function, Function) and scopes.code_of(m, function.node).is_async
+
+
+def _fail(m: Machine, reason: Value) -> Value:
+    raise m.stuck(reason)
+
+
+def _repr(m: Machine, value: Value) -> Value:
+    from checker.interpreter import texts
+
+    return texts.repr_of(m, value)
+
+
+OPERATORS: dict[str, Call] = {
+    "annotation_text": _annotation_text,
+    "fail": _fail,
+    "is_async": _is_async,
+    "repr": _repr,
+    "regex": regexes.find,
+    "regex_expand": regexes.expand,
+    "regex_escape": regexes.escape,
+    "size": _size,
+    "annotation": _annotation,
+    "call_validator": _call_validator,
+    "class_default": _class_default,
+    "rms_norm": products.rms_norm,
+    "linear": products.linear,
+    "embedding": products.embedding,
+    "cat": joining.cat,
+    "silu": _elementwise("silu"),
+    "gelu": _gelu,
+    "relu": _elementwise("relu"),
+    "rope": _guard(_rope),
+    "inv_freq": _inv_freq,
+    "heads": _guard(_head_layout),
+    "attention": _guard(_attention),
+    "parts": _guard(_parts),
+    "band": _band,
+    "input": _input,
+    "same": _same,
+    "parameter": _parameter,
+    "buffer": _buffer,
+    "children": _children,
+    "setting": _setting,
+    "assume": _assume,
+    "unknown": _unknown,
+    "store": _store,
+    "grad": _no_grad_push,
+    "quiet": _quiet,
+    "fields": _fields,
+    "functions_of": _functions_of,
+    "function_attribute": _function_attribute,
+    "set_function_attribute": _set_function_attribute,
+    "partial": _partial,
+    "cached_property": _cached_property,
+    "new": _new,
+    "copy": _copy,
+    "load": _load,
+    "is_tensor": lambda m, x: isinstance(x, Tensor),
+    "is_parameter": lambda m, x: isinstance(x, Tensor) and x.parameter,
+    "is_buffer": lambda m, x: isinstance(x, Tensor) and x.buffer,
+    "is_function": lambda m, x: isinstance(x, Function),
+    "is_class": lambda m, x: isinstance(x, ClassValue),
+    "is_unknown": lambda m, x: isinstance(x, Unknown),
+    "term": lambda m, name, *values, **attrs: _stack_op(name)(m, *values, **attrs),
+}
+
+
