@@ -23,6 +23,11 @@ def make_exact() -> None:
         setattr(torch.Tensor, name, _as_long)
     for name in ("synchronize", "empty_cache"):  # housekeeping of devices that are not there
         setattr(torch.cuda, name, _nothing)
+    torch.set_num_threads(1)  # sums in one order, and no time lost on tiny tensors
+    from torch.nn.attention import flex_attention
+
+    if hasattr(flex_attention, "_FLEX_ATTENTION_DISABLE_COMPILE_DEBUG"):
+        flex_attention._FLEX_ATTENTION_DISABLE_COMPILE_DEBUG = True  # nothing is compiled
 
 
 def _nothing(*args: Any, **kwargs: Any) -> None:

@@ -9,7 +9,6 @@ neither at hand nor described ends the run without a verdict.
 
 from __future__ import annotations
 
-import __future__
 import ast
 import builtins
 import importlib
@@ -17,13 +16,13 @@ import importlib.abc
 import importlib.machinery
 import sys
 import types
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from checker.syntax.modules import ModuleFile, Workspace
+from checker.trace.parsed import classes_in, compiled, loaded_names, marked
 
 _MISSING = object()
-_ANNOTATIONS = __future__.annotations.compiler_flag
 
 
 class NoVerdict(Exception):
@@ -222,30 +221,14 @@ class Globals(dict[str, Any]):
         if isinstance(stmt, ast.ClassDef):
             if self.library.summaries.matching(f"{self['__name__']}.{stmt.name}"):
                 self["__overlaid__"] = self._overlaid
-                mark = ast.copy_location(ast.Name("__overlaid__", ast.Load()), stmt)
-                stmt = ast.copy_location(
-                    ast.ClassDef(
-                        stmt.name,
-                        stmt.bases,
-                        stmt.keywords,
-                        stmt.body,
-                        [*stmt.decorator_list, mark],
-                    ),
-                    stmt,
-                )
+                stmt = marked(stmt)
         self._prepare(stmt)
-        module = ast.fix_missing_locations(ast.Module([stmt], []))
-        code = builtins.compile(
-            module, self.file.path, "exec", flags=_ANNOTATIONS, dont_inherit=True
-        )
-        builtins.exec(code, self)
+        builtins.exec(compiled(stmt, self.file.path), self)
 
     def _prepare(self, stmt: ast.stmt) -> None:
         """Evaluates the globals that class bodies use: there, Python looks them up in its own way."""
-        for cls in ast.walk(stmt):
-            if not isinstance(cls, ast.ClassDef):
-                continue
-            for name in dict.fromkeys(_names_in(cls.body)):
+        for cls in classes_in(stmt):
+            for name in loaded_names(cls):
                 if (
                     self.file is not None
                     and name in self.file.touching
@@ -298,29 +281,6 @@ class Globals(dict[str, Any]):
                         if found is not None and name in found.touching:
                             return self.library.resolve(base, name)
         return _MISSING
-
-
-def _names_in(body: Sequence[ast.stmt]) -> Iterator[str]:
-    """Names that the statements of a class body load, its functions' bodies left out."""
-    stack: list[ast.AST] = list(body)
-    while stack:
-        node = stack.pop()
-        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load):
-            yield node.id
-        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
-            stack += [
-                *node.decorator_list,
-                *node.args.defaults,
-                *filter(None, node.args.kw_defaults),
-            ]
-        elif isinstance(node, ast.Lambda):
-            stack += node.args.defaults
-        elif isinstance(node, ast.AnnAssign):
-            kind = node.annotation  # dataclasses look for ClassVar in the module's names
-            root = kind.value if isinstance(kind, ast.Subscript) else kind
-            stack += [root, *([node.value] if node.value else [])]
-        else:
-            stack += list(ast.iter_child_nodes(node))
 
 
 def absolute(name: str, file: ModuleFile | None, stmt: ast.ImportFrom) -> str:

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
+import selectors
 import subprocess
 import sys
+import time
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -28,7 +32,8 @@ class Worker:
     def __init__(self, python: str | None = None, timeout: float = 300.0) -> None:
         self._python = python or sys.executable
         self._timeout = timeout
-        self._process: subprocess.Popen[str] | None = None
+        self._process: subprocess.Popen[bytes] | None = None
+        self._known: set[str] = set()
 
     def __enter__(self) -> Worker:
         environment = {**os.environ, "PYTHONPATH": str(_ROOT), "PYTHONDONTWRITEBYTECODE": "1"}
@@ -38,7 +43,6 @@ class Worker:
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=None if os.environ.get("EAGLE3_CHECK_DEBUG") else subprocess.DEVNULL,
-                text=True,
                 env=environment,
                 cwd=str(Path.home()),
             )
@@ -59,13 +63,16 @@ class Worker:
         process = self._process
         assert process is not None  # noqa: S101
         assert process.stdin is not None  # noqa: S101
-        assert process.stdout is not None  # noqa: S101
         try:
-            process.stdin.write(json.dumps(job) + "\n")
+            process.stdin.write(json.dumps(self._brief(job)).encode() + b"\n")
             process.stdin.flush()
-            line = process.stdout.readline()
+            line = self._line(process)
         except BrokenPipeError:
-            line = ""
+            line = b""
+        except TimeoutError:
+            process.kill()
+            self._known.clear()
+            return {"problem": f"no answer within {self._timeout:g} seconds"}
         if not line:
             raise InputError(
                 "the process that runs the checked code ended without an answer",
@@ -81,6 +88,42 @@ class Worker:
             )
         return answer
 
+    def _brief(self, job: dict[str, Any]) -> dict[str, Any]:
+        """The job with each file's text sent once a process: most of them come with every job."""
+        texts: dict[str, str] = {}
+        trees = []
+        for tree in job.get("trees", ()):
+            digests = {}
+            for path, text in tree["files"].items():
+                digest = digests[path] = hashlib.sha256(text.encode()).hexdigest()
+                if digest not in self._known:
+                    texts[digest] = text
+            trees.append({**tree, "files": digests})
+        self._known.update(texts)
+        return {**job, "trees": trees, "texts": texts}
+
+    def _line(self, process: subprocess.Popen[bytes]) -> bytes:
+        """The next line of the process's answers; raises TimeoutError when it takes too long."""
+        assert process.stdout is not None  # noqa: S101
+        stream = process.stdout.fileno()
+        parts: list[bytes] = []
+        deadline = time.monotonic() + self._timeout
+        with selectors.DefaultSelector() as selector:
+            selector.register(stream, selectors.EVENT_READ)
+            while not parts or not parts[-1].endswith(b"\n"):
+                if not selector.select(max(deadline - time.monotonic(), 0)):
+                    raise TimeoutError
+                part = os.read(stream, 1 << 20)
+                if not part:
+                    return b""
+                parts.append(part)
+        return b"".join(parts)
+
+    @property
+    def alive(self) -> bool:
+        """Whether the process still takes jobs: one that was too slow is ended."""
+        return self._process is not None and self._process.poll() is None
+
     def __exit__(
         self,
         kind: type[BaseException] | None,
@@ -91,7 +134,8 @@ class Worker:
         if process is None:
             return
         if process.stdin is not None:
-            process.stdin.close()
+            with suppress(BrokenPipeError):
+                process.stdin.close()
         try:
             process.wait(5)
         except subprocess.TimeoutExpired:

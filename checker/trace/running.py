@@ -8,11 +8,11 @@ from typing import Any
 import torch
 
 from checker.interpreter.stubs import Summary, Stubs
-from checker.syntax.modules import Workspace
 from checker.trace import execute
 from checker.trace.exact import make_exact
 from checker.trace.lazy import Globals, Library, NoVerdict
 from checker.trace.native import Operators, record_argmax
+from checker.trace.parsed import ParsedWorkspace
 
 _EXACT = False
 
@@ -101,7 +101,7 @@ def _engine(job: dict[str, Any]) -> dict[str, Any]:
             for s in job["summaries"]
         ]
     )
-    library = Library(Workspace(list(trees)), summaries, operators, set(job["eager"]))
+    library = Library(ParsedWorkspace(list(trees)), summaries, operators, set(job["eager"]))
     operators.library = library
     before = set(sys.modules)
     library.install()

@@ -19,15 +19,24 @@ def main() -> int:
     warnings.simplefilter("ignore")
     out = sys.stdout
     sys.stdout = sys.stderr  # what checked code prints is no answer
+    texts: dict[str, str] = {}
     for line in sys.stdin:
         if not line.strip():
             continue
         started = time.perf_counter()
-        answer = _answer(json.loads(line))
+        answer = _answer(_whole(json.loads(line), texts))
         answer["seconds"] = time.perf_counter() - started
         out.write(json.dumps(answer) + "\n")
         out.flush()
     return 0
+
+
+def _whole(job: dict[str, Any], texts: dict[str, str]) -> dict[str, Any]:
+    """The job with its files' texts: each is sent once."""
+    texts.update(job.get("texts") or {})
+    for tree in job.get("trees") or ():
+        tree["files"] = {path: texts[digest] for path, digest in tree["files"].items()}
+    return job
 
 
 def _answer(job: dict[str, Any]) -> dict[str, Any]:
@@ -46,11 +55,18 @@ def _answer(job: dict[str, Any]) -> dict[str, Any]:
     except MemoryError:
         return {"problem": "out of memory"}
     except Exception as error:  # noqa: BLE001 - whatever the checked code raises is an answer
+        if _out_of_memory(error):
+            return {"problem": "out of memory"}
         return {
             "raises": type(error).__name__,
             "message": str(error)[:500],
             "trail": traceback.format_exc().splitlines()[-14:],
         }
+
+
+def _out_of_memory(error: Exception) -> bool:
+    """Whether torch could not allocate: on a device it says so by type, on a CPU by words."""
+    return type(error).__name__ == "OutOfMemoryError" or "not enough memory" in str(error)
 
 
 if __name__ == "__main__":
