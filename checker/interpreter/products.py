@@ -69,7 +69,8 @@ def _batched(m: Machine, a: Tensor, b: Tensor) -> Value:
     ones = tuple(tuple(int(d == 1) for d in s) for s in shapes)
     terms = (arranged(m, _flat(m, a)).term(m), arranged(m, _flat(m, b)).term(m))
     logical = tuple(d for d in shape if d != 1)
-    return from_term(op(m, "opaque", *terms, name="matmul", ones=ones, shape=logical), full)
+    term = op(m, "opaque", *terms, name="matmul", ones=ones, shape=logical)
+    return from_term(term, full, a.kind)
 
 
 def _flat(m: Machine, t: Tensor) -> Tensor:
@@ -95,8 +96,8 @@ def linear(m: Machine, input: Value, weight: Value, bias: Value = None) -> Value
 
 def _projected(m: Machine, x: Tensor, term: Term, size: Dim) -> Tensor:
     if len(term.shape) == len(x.term(m).shape):
-        return Tensor(Root(term), x.axes)
-    return from_term(term, (*arranged(m, x).shape(m)[:-1], size))
+        return x.alike(Root(term))
+    return from_term(term, (*arranged(m, x).shape(m)[:-1], size), x.kind)
 
 
 def rms_norm(
@@ -190,6 +191,9 @@ def reduce(
 
 
 def _reduced(m: Machine, name: str, t: Tensor, where: int, keep: bool) -> Tensor:
+    if not t.axes:  # a scalar has one axis in name only
+        made = _reduced(m, name, t.alike(t.storage, ((),)), 0, False)
+        return made.alike(made.storage, ())
     t = regroup(m, t, where)
     kept = (*t.axes[:where], (), *t.axes[where + 1 :]) if keep else None
     if not t.axes[where]:
@@ -210,8 +214,8 @@ def _reduced(m: Machine, name: str, t: Tensor, where: int, keep: bool) -> Tensor
 def softmax(m: Machine, t: Tensor, dim: Value = -1, dtype: Value = None) -> Value:
     """torch.softmax."""
     where = axis_index(m, t, dim)
-    t = regroup(m, t, where)
-    if not t.axes[where]:
+    t = regroup(m, t, where) if t.axes else t
+    if not t.axes or not t.axes[where]:
         return t.alike(filled(m, 1, t.term(m).shape).storage)
     rank = len(t.term(m).shape)
     return t.alike(Root(op(m, "softmax", t.term(m), axis=t.axes[where][0] - rank)))

@@ -46,9 +46,9 @@ def _reshaped(m: Machine, t: Tensor, sizes: list[Value], copies: bool) -> Value:
         source = arranged(m, t)
         logical = tuple(d for d in target if d != 1)
         term = op(m, "opaque", source.term(m), name="reshape", shape=logical)
-        return from_term(term, tuple(target), t.kind)
-    made, groups = found
-    return merged(m, made, groups, copies)
+        made = from_term(term, tuple(target), t.kind)
+        return made.alike(Loose(m, source.storage, term))
+    return merged(m, *found, copies)
 
 
 def merged(m: Machine, t: Tensor, groups: Axes, copies: bool) -> Tensor:

@@ -204,7 +204,7 @@ class Expanded(_View):
 
 
 class Loose:
-    """A copy of another storage or that storage itself: which of the two is not known.
+    """A copy of another storage, possibly reshaped, or that storage itself: which of the two is not known.
 
     `x.contiguous()`, `x.to(dtype)` and `x.reshape(…)` copy only where they must. As long as neither side is written
     to it makes no difference; after that the other side is unknown.
@@ -212,9 +212,9 @@ class Loose:
 
     __slots__ = ("_seen", "_term", "_version", "parent")
 
-    def __init__(self, m: Machine, parent: Storage) -> None:
+    def __init__(self, m: Machine, parent: Storage, term: Term | None = None) -> None:
         self.parent = parent
-        self._term = parent.term(m)
+        self._term = parent.term(m) if term is None else term
         self._seen = parent.version()
         self._version = 0
 

@@ -135,6 +135,8 @@ def unary(m: Machine, name: str, t: Value) -> Value:
     """`torch.name(t)`."""
     if name in _LOGICAL and isinstance(t, Tensor):
         t = casting.cast(m, t, "bool")
+    if name == "reciprocal":
+        return elementwise(m, "pow", [t, -1])
     return elementwise(m, UNARY[name], [t])
 
 
