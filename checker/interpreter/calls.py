@@ -15,8 +15,10 @@ from checker.interpreter.values import (
     Instance,
     Native,
     Partial,
+    Raised,
     Scope,
     StaticMethod,
+    Stuck,
     SuperValue,
     Unknown,
     Value,
@@ -103,6 +105,13 @@ def call_function(
     return signal.value if signal is not None else None
 
 
+def _misfit(m: Machine, function: Function, text: str) -> Raised | Stuck:
+    """Arguments that do not fit: the checked program's error, unless a summary is what they miss."""
+    if function.module.is_stub:
+        return m.stuck(f"the summary of {function.name} does not describe these arguments: {text}")
+    return m.exception("TypeError", text)
+
+
 def bind(
     m: Machine, function: Function, args: list[Value], kwargs: dict[str, Value]
 ) -> Scope:
@@ -119,7 +128,7 @@ def bind(
     bound.update(zip(names, args, strict=False))
     if len(args) > len(names) and spec.vararg is None:
         text = f"takes {len(names)} positional arguments but {len(args)} were given"
-        raise m.exception("TypeError", f"{function.name}() {text}")
+        raise _misfit(m, function, f"{function.name}() {text}")
     _bind_positional(m, function, names, bound, rest)
     if spec.vararg is not None:
         bound[spec.vararg.arg] = tuple(args[len(names) :])
@@ -134,7 +143,7 @@ def bind(
         bound[spec.kwarg.arg] = rest
     elif rest:
         text = f"got an unexpected keyword argument '{next(iter(rest))}'"
-        raise m.exception("TypeError", f"{function.name}() {text}")
+        raise _misfit(m, function, f"{function.name}() {text}")
     return scope
 
 
@@ -152,7 +161,7 @@ def _bind_positional(
         if name in rest and name not in only_positional:
             if name in bound:
                 text = f"got multiple values for argument '{name}'"
-                raise m.exception("TypeError", f"{function.name}() {text}")
+                raise _misfit(m, function, f"{function.name}() {text}")
             bound[name] = rest.pop(name)
         elif name not in bound:
             if index < first_default:
@@ -161,7 +170,7 @@ def _bind_positional(
 
 
 def _missing(m: Machine, function: Function, name: str) -> None:
-    raise m.exception("TypeError", f"{function.name}() missing a required argument: '{name}'")
+    raise _misfit(m, function, f"{function.name}() missing a required argument: '{name}'")
 
 
 def _class(m: Machine, cls: ClassValue, args: list[Value], kwargs: dict[str, Value]) -> Value:
