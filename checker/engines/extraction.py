@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING, Any
 from checker.engines import checkpoint as checkpoints
 from checker.engines.stages import machine_for, run_stage, stage_module
 from checker.graph.builder import Builder
-from checker.graph.terms import Pool, Term
 from checker.interpreter.tensors import Tensor, arranged
-from checker.interpreter.values import Raised, Stuck, Unknown
+from checker.interpreter.values import ClassValue, Raised, Stuck, Unknown
 from checker.location import Location
 from checker.syntax import UnparsableModule
 
@@ -19,6 +18,7 @@ if TYPE_CHECKING:
     from checker.engines.capture import Captured
     from checker.engines.description import Engine
     from checker.engines.stages import Inputs, Subject
+    from checker.graph.terms import Pool, Term
     from checker.interpreter.machine import ConfigRead, Decision, Machine
 
 _PATHS = 32
@@ -149,7 +149,7 @@ def _one_path(subject: Subject, pool: Pool, inputs: Inputs, script: tuple[bool, 
     except Raised as raised:
         if m.debug:
             sys.stderr.write("\n".join(raised.trail) + "\n")
-        result.failure = _raised(m, raised, stage_name)
+        result.failure = _raised(m, raised, stage_name, inputs.config)
     except Stuck as stuck:
         result.failure = Failure(stage_name, None, stuck.reason, stuck.location)
     except UnparsableModule as error:
@@ -166,17 +166,29 @@ def _one_path(subject: Subject, pool: Pool, inputs: Inputs, script: tuple[bool, 
     return result
 
 
-def _raised(m: Machine, raised: Raised, stage: str) -> Failure:
+def _raised(m: Machine, raised: Raised, stage: str, config: dict[str, Any]) -> Failure:
     """An exception of the checked program, with what it was about."""
+    keys = tuple(
+        k for key in raised.keys for k in (_stating(config, key[1:]) if key[:1] == "=" else (key,))
+    )
     return Failure(
         stage,
         raised.type_name,
         raised.message,
         raised.location,
-        raised.keys or _keys_on_line(m, raised.location),
+        keys or _keys_on_line(m, raised.location),
         (*_parameter_names(raised.terms), *raised.parameters),
         m.settings.get("step", 0),
     )
+
+
+def _stating(config: dict[str, Any], text: str) -> tuple[str, ...]:
+    """The key of a configuration that states a text, if it is the only one."""
+    found = [key for key, value in config.items() if value == text]
+    for value in config.values():
+        if isinstance(value, dict):
+            found += _stating(value, text)
+    return tuple(found) if len(found) == 1 else ()
 
 
 def _keys_on_line(m: Machine, place: Location | None) -> tuple[str, ...]:
@@ -201,10 +213,11 @@ def _parameter_names(terms: tuple[Term, ...]) -> list[str]:
 def _collect(m: Machine, names: dict[str, Any], result: Extraction) -> None:
     """Takes what the stages have computed so far out of their module."""
     model = names.get("model")
-    if model is not None and hasattr(model, "cls"):
-        result.entry = model.cls.name
-        result.entry_location = _place_of(model.cls)
-        loader = model.cls.lookup(result.engine.loader) if result.engine.loader else None
+    cls = getattr(model, "cls", None) or names.get("model_class")
+    if isinstance(cls, ClassValue):
+        result.entry = cls.name
+        result.entry_location = _place_of(cls)
+        loader = cls.lookup(result.engine.loader) if result.engine.loader else None
         result.loader_location = _place_of(loader[0]) if loader else None
     count, ids, switches = (names.get(n) for n in ("aux_count", "aux_layer_ids", "switches"))
     result.aux_count = count if isinstance(count, int) else result.aux_count

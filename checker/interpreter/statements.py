@@ -151,13 +151,24 @@ def _return(m: Machine, frame: Frame, stmt: ast.Return) -> Signal:
 def _if(m: Machine, frame: Frame, stmt: ast.If) -> Signal | None:
     mark = len(m.reads)
     taken = m.truth(expressions.evaluate(m, frame, stmt.test), "if")
-    keys = m.keys_read_since(mark)
+    keys = m.keys_read_since(mark) or _texts_in(frame, stmt.test)
     outer = frame.guard_keys
     frame.guard_keys = keys or outer
     try:
         return run_block(m, frame, stmt.body if taken else stmt.orelse)
     finally:
         frame.guard_keys = outer
+
+
+def _texts_in(frame: Frame, test: ast.expr) -> tuple[str, ...]:
+    """The texts that a condition's local names hold, as ``=text``.
+
+    A condition that reads no configuration key often tests one that was handed in: what it says
+    can be told from the configuration later.
+    """
+    names = (n.id for n in ast.walk(test) if isinstance(n, ast.Name))
+    values = (frame.scope.names.get(name) for name in names)
+    return tuple(f"={value}" for value in values if isinstance(value, str))
 
 
 def _for(m: Machine, frame: Frame, stmt: ast.For) -> Signal | None:

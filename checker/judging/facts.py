@@ -231,9 +231,7 @@ def owner_of_failure(case: Case, failure: Failure) -> Clause:
             spelled = {s.rpartition(".")[2] for group in switch.spellings.values() for s in group}
             if key in spelled or key == switch.name:
                 owners = [contract.clauses[name] for name in switch.clauses]
-                found = next((owner for owner in owners if owner.implemented), None)
-                if found is not None:
-                    return found
+                return next((owner for owner in owners if owner.implemented), owners[0])
     for name in failure.parameters:
         found = _owner_of_parameter(case, name, failure.step)
         if found is not None:

@@ -56,8 +56,7 @@ def compare(
     """Compares the logits of every step of two complete extractions."""
     contract = contract_terms(wires, Builder(pool), _switches(train), len(train.logits))
     by_train = difference(contract.logits, train.logits, contract.labels)
-    dropped = [name for name, parameter in serve.weights.items() if parameter is None]
-    pairs = stand_ins(train.logits, serve.logits, dropped)
+    pairs = stand_ins(train.logits, serve.logits, _tensors(train) - _tensors(serve))
     served = (
         substituted(Builder(pool), serve.logits, pairs, serve.origins) if pairs else serve.logits
     )
@@ -76,6 +75,11 @@ def compare(
         all(t is s for t, s in zip(train.logits, served, strict=False)),
         by_train.exhausted or by_serve.exhausted,
     )
+
+
+def _tensors(side: Extraction) -> set[str]:
+    """The names of the parameters that a side's function depends on."""
+    return {str(t.attr("name")) for t in postorder(*side.logits) if t.op == "param"}
 
 
 def _key(edit: Edit) -> tuple[Any, ...]:

@@ -1,8 +1,9 @@
 """Parameters that no tensor reached: which trained tensor each of them stands for, by structure.
 
 A loader that drops tensors must not hide the other differences. A parameter that kept its initial
-value is paired with a dropped tensor when both are used alike: by the same operator on the same
-kind of values, looked at as deeply as it takes to be the only pair.
+value is paired with a tensor that the server's function lacks (dropped, or loaded into a parameter
+that is not used) when both are used alike: by the same operator on the same kind of values, looked
+at as deeply as it takes to be the only pair.
 """
 
 from __future__ import annotations
@@ -26,9 +27,9 @@ def stand_ins(train: list[Term], serve: list[Term], dropped: Iterable[str]) -> d
     """The trained tensors that unloaded parameters of the server stand for, where that can be told.
 
     Args:
-        train: outputs that use the dropped tensors under their checkpoint names.
+        train: outputs that use the lost tensors under their checkpoint names.
         serve: outputs that use unloaded parameters.
-        dropped: checkpoint names that reached no parameter.
+        dropped: checkpoint names that the server's function does not depend on.
     """
     lost = set(dropped)
     found: dict[Term, Term] = {}
