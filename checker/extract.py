@@ -10,14 +10,14 @@ from checker.engines import Extraction, Inputs, extract_side, load_engines, load
 from checker.errors import InputError
 from checker.example import FOLDER
 from checker.graph.terms import Pool, Term, unknowns
-from checker.report.tree import Node
-from checker.verify import (
+from checker.pairing import (
     allow_deep_recursion,
     config_of,
     open_side,
     target_config_of,
     without_loading,
 )
+from checker.report.tree import Node
 
 if TYPE_CHECKING:
     from checker.engines import Engine

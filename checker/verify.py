@@ -2,118 +2,30 @@
 
 from __future__ import annotations
 
-import sys
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from checker.contract.loading import load_contract
-from checker.engines import (
-    Engine,
-    Extraction,
-    Inputs,
-    Subject,
-    capture,
-    extract_side,
-    load_engines,
-    load_operators,
-)
-from checker.errors import InputError
+from checker.engines import Extraction, capture, extract_side
 from checker.graph.terms import Pool
 from checker.judging import Comparison, compare, judge
 from checker.judging.judge import Case
 from checker.judging.probes import Prober
-from checker.launch import parse_launch
+from checker.pairing import Opened, allow_deep_recursion, pairing, without_loading
 from checker.report.complete import complete
 from checker.report.model import Capture, ConfigRead, Facts, Report, Side, SideFacts
-from checker.sources import Tree, open_source, resolve_requirement
-from checker.syntax import Workspace
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
-    from checker.configs import ConfigFile
-    from checker.contract.model import Contract
-    from checker.interpreter.stubs import Stubs
     from checker.location import Location
     from checker.report.model import ClauseResult
-    from checker.request import Access, Pin, Target, VerifyRequest
+    from checker.request import VerifyRequest
+    from checker.sources import Tree
 
-_RECURSION = 12_000
 _DEPLOYMENT = (
     "deployment: CUDA, top-k 1, CUDA graphs on, environment variables at their defaults,"
     " weights not quantised"
 )
-
-
-@dataclass(frozen=True, slots=True)
-class Opened:
-    """One side's engine and the trees it is read from, its own first."""
-
-    engine: Engine
-    trees: tuple[Tree, ...]
-
-    @property
-    def tree(self) -> Tree:
-        """The engine's own source."""
-        return self.trees[0]
-
-    def subject(self, stubs: Stubs) -> Subject:
-        """What the engines stage works on."""
-        return Subject(self.engine, Workspace(list(self.trees)), stubs, self.tree.label)
-
-
-@dataclass(frozen=True, slots=True)
-class Pairing:
-    """A trainer and a server, opened, with the configurations they are checked for."""
-
-    contract: Contract
-    trainer: Opened
-    server: Opened
-    stubs: Stubs
-    train_config: dict[str, Any]
-    serve_config: dict[str, Any]
-    target: dict[str, Any] | None
-    launch: dict[str, Any]
-    renames: tuple[tuple[str, str], ...]
-
-    def trained(self, subject: Subject, pool: Pool, config: dict[str, Any]) -> Extraction:
-        """The trainer's side, for a configuration."""
-        return extract_side(subject, pool, Inputs(config, self.target, self.launch))
-
-    def served(self, train: Extraction) -> Inputs:
-        """What the server is given once the trainer has saved its checkpoint."""
-        own = any(name in train.trained for name in self.trainer.engine.from_target)
-        return Inputs(
-            self.serve_config,
-            self.target,
-            self.launch,
-            checkpoint=train.checkpoint,
-            renames=self.renames,
-            target_embedding="target.embed_tokens.weight" if own else "embed_tokens.weight",
-        )
-
-
-def pairing(request: VerifyRequest) -> Pairing:
-    """Opens what a request names.
-
-    Raises:
-        InputError: something the user gave cannot be used.
-    """
-    engines = load_engines()
-    access = request.access
-    trainer = open_side(engines, "trainer", request.train, request.train_with, access)
-    server = open_side(engines, "server", request.serve, request.serve_with, access)
-    return Pairing(
-        load_contract(),
-        trainer,
-        server,
-        load_operators(),
-        config_of(request.train_config, trainer.engine, "--train-config"),
-        config_of(request.serve_config, server.engine, "--serve-config"),
-        target_config_of(request.target),
-        parse_launch(request.launch) if request.launch else {},
-        tuple((r.old, r.new) for r in request.renames),
-    )
 
 
 def verify(request: VerifyRequest) -> Report:
@@ -159,111 +71,6 @@ def verify(request: VerifyRequest) -> Report:
     from checker.witness import witness
 
     return replace(report, witness=witness(pair, report, request.python))
-
-
-def allow_deep_recursion() -> None:
-    """Checked code may call deeper than our frames allow: the interpreter's own limits end it."""
-    sys.setrecursionlimit(max(sys.getrecursionlimit(), _RECURSION))
-
-
-# -- inputs --------------------------------------------------------------------------------------
-
-
-def open_side(
-    engines: tuple[Engine, ...], role: str, spec: str, pins: Iterable[Pin], access: Access
-) -> Opened:
-    """Opens a source and finds the engine in it, with the libraries its classes stand on.
-
-    Raises:
-        InputError: no engine of the role is in it.
-    """
-    candidates = [e for e in engines if e.role == role]
-    name = spec.partition("==")[0]
-    named = [
-        e for e in candidates if e.distribution == name or spec == f"installed:{e.distribution}"
-    ]
-    problem: InputError | None = None
-    for engine in named or candidates:
-        try:
-            tree = open_source(
-                spec, package=engine.package, offline=access.offline, progress=access.progress
-            )
-        except InputError as error:
-            problem = problem or error
-            continue
-        return Opened(engine, (tree, *_libraries(engine, tree, pins, access)))
-    known = ", ".join(sorted(e.distribution for e in candidates))
-    if problem is not None and (named or len(candidates) == 1):
-        raise problem
-    if problem is not None and not _looks_like_folder(spec):
-        raise InputError(
-            f"{spec} is no {role} that is described", f"give one of: {known}", f"--{_OPTION[role]}"
-        )
-    raise problem or InputError(
-        f"no {role} is described", "describe one under contracts/engines", spec
-    )
-
-
-_OPTION = {"trainer": "train", "server": "serve"}
-
-
-def without_loading(engine: Engine) -> Engine:
-    """The engine up to the point where a checkpoint is needed: parameters go by their paths."""
-    return replace(engine, stages=tuple(s for s in engine.stages if s.name != "load"))
-
-
-def _looks_like_folder(spec: str) -> bool:
-    return "/" in spec or spec.startswith(".")
-
-
-def _libraries(engine: Engine, tree: Tree, pins: Iterable[Pin], access: Access) -> Iterator[Tree]:
-    given = {pin.name: f"{pin.name}=={pin.version}" for pin in pins}
-    for library in engine.libraries:
-        found = resolve_requirement(
-            tree,
-            library,
-            explicit=given.get(library),
-            package=library,
-            offline=access.offline,
-            progress=access.progress,
-        )
-        if found is not None:
-            yield found
-
-
-def config_of(file: ConfigFile | None, engine: Engine, option: str) -> dict[str, Any]:
-    """A configuration file's content, when it is of the engine's kind.
-
-    Raises:
-        InputError: there is none, or it is of another kind.
-    """
-    if file is None:
-        raise InputError(
-            "a configuration is needed", f"give {option} or --draft with a config.json"
-        )
-    missing = [key for key in engine.config_requires if key not in file.data]
-    if missing:
-        raise InputError(
-            f"this is no configuration that {engine.distribution} reads: it has no {missing[0]!r}",
-            f"give the config.json saved with the draft as {option}",
-            str(file.path),
-        )
-    return dict(file.data)
-
-
-def target_config_of(target: Target | None) -> dict[str, Any] | None:
-    """The target's configuration, as far as it is given."""
-    if target is None:
-        return None
-    if target.config is not None:
-        return dict(target.config.data)
-    found: dict[str, Any] = {"architectures": [target.architecture]}
-    if target.layers is not None:
-        found["num_hidden_layers"] = target.layers
-    return found
-
-
-# -- the report ----------------------------------------------------------------------------------
 
 
 def _side(opened: Opened, extraction: Extraction) -> Side:

@@ -15,8 +15,8 @@ from checker.trace.process import Worker
 from checker.trace.shrink import Shrinker
 
 if TYPE_CHECKING:
+    from checker.pairing import Pairing
     from checker.report.model import Report
-    from checker.verify import Pairing
 
 SAME = 1e-9
 """In float64 equal functions differ by about 1e-14, different ones by 1e-6 and more."""
