@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import sys
 from typing import Any
 
@@ -80,7 +81,10 @@ def _graph(job: dict[str, Any]) -> dict[str, Any]:
     env = environment(job)
     operators = Operators(env, {"seed": job["seed"]}, torch.float64)
     for name, shape in job["parameters"].items():
-        env[name] = operators.made(name.removeprefix("target."), tuple(shape))
+        if name.startswith("unloaded:"):
+            env[name] = torch.full(tuple(shape), math.nan, dtype=torch.float64)
+        else:
+            env[name] = operators.made(name.removeprefix("target."), tuple(shape))
     try:
         values = execute.run(job["nodes"], env, "cpu", torch.float64)
     except LookupError as error:

@@ -1,0 +1,393 @@
+"""Pairs of a trainer and a server under small configurations, judged and run, with files edited.
+
+The static side runs in process, the real code in workers that are kept alive. Everything that an
+edit does not touch is computed once: the parsed files, the other side, its real numbers.
+"""
+
+from __future__ import annotations
+
+import math
+import signal
+import sys
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+from checker.contract.loading import load_contract
+from checker.engines import Extraction, Inputs, Subject, extract_side, load_engines, load_operators
+from checker.errors import InputError
+from checker.graph.terms import Pool, unknowns
+from checker.judging import compare, judge
+from checker.judging.judge import Case
+from checker.report.model import Status
+from checker.request import Access
+from checker.syntax import Workspace
+from checker.trace.jobs import Setup, engine_job, graph_job
+from checker.trace.process import Worker
+from checker.trace.shrink import Shrinker
+from checker.pairing import Opened, Pairing, open_side
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+SAME = 1e-9
+STEPS = 3
+_POOL_USES = 200
+_STATIC_SECONDS = 60
+
+Config = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Given:
+    """The configurations of one comparison; `fair` where the unedited pair agrees.
+
+    `wide` serves a checkpoint whose fc reads states of the target's width, which this trainer could
+    not have saved: only graph and run of the edited side are compared.
+    """
+
+    name: str
+    train: Config
+    serve: Config
+    target: Config
+    fair: bool = True
+    wide: bool = False
+
+
+class Edited:
+    """A tree with some files replaced."""
+
+    def __init__(self, tree: Any, files: Mapping[str, str]) -> None:
+        self._tree, self._files = tree, {p: t.encode() for p, t in files.items()}
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._tree, name)
+
+    def read(self, path: str) -> bytes:
+        """A file's bytes, edited or not."""
+        return self._files[path] if path in self._files else bytes(self._tree.read(path))
+
+
+class Kept(Workspace):
+    """A workspace that takes over the parsed files of another, except the edited ones."""
+
+    def __init__(self, base: Workspace, files: Mapping[str, str]) -> None:
+        super().__init__([Edited(tree, files) for tree in base.trees])
+        self._packages = base._packages
+        self._modules = {
+            name: module
+            for name, module in base._modules.items()
+            if module is None or module.path not in files
+        }
+
+
+@dataclass(slots=True)
+class Static:
+    """What the program says of one pair: extraction of the edited side, status, and why."""
+
+    edited: Extraction
+    status: str
+    clauses: tuple[str, ...] = ()
+    inputs: Inputs | None = None
+    problem: str = ""
+
+
+@dataclass(slots=True)
+class Outcome:
+    """One edit under one configuration.
+
+    `seen`: equal, different, raises or none, by running both sides. `status`: holds, violated or
+    unproven, by reading them. `faithful`: whether the extracted graph computes what the edited
+    side's real code does (None where one of them has no numbers).
+    """
+
+    given: str
+    seen: str
+    status: str
+    faithful: bool | None
+    clauses: tuple[str, ...] = ()
+    note: str = ""
+
+    @property
+    def wrong_holds(self) -> bool:
+        """The worst bug."""
+        return self.status == "holds" and self.seen in ("different", "raises")
+
+    @property
+    def alarm(self) -> bool:
+        """The second worst."""
+        return self.status == "violated" and self.seen == "equal"
+
+
+@dataclass(slots=True)
+class _Base:
+    """What the unedited pair is under one configuration."""
+
+    given: Given
+    setup: Setup
+    train: Extraction
+    train_inputs: Inputs
+    serve: Extraction
+    serve_inputs: Inputs
+    trained: Any = None
+    served: Any = None
+
+
+@dataclass
+class Bench:
+    """One pair of sources. Use as a context manager: it keeps workers."""
+
+    trainer_spec: str
+    server_spec: str
+    python: str | None
+    renames: tuple[tuple[str, str], ...] = ()
+    access: Access = field(default_factory=Access)
+
+    def __enter__(self) -> Bench:
+        sys.setrecursionlimit(12_000)
+        self.contract, self.stubs = load_contract(), load_operators()
+        engines = load_engines()
+        self.trainer = open_side(engines, "trainer", self.trainer_spec, (), self.access)
+        self.server = open_side(engines, "server", self.server_spec, (), self.access)
+        self.learner = self.trainer.subject(self.stubs)
+        self.deployed = self.server.subject(self.stubs)
+        self.pool = Pool()
+        self.asked = 0
+        self._computed: dict[tuple[Any, ...], dict[str, Any]] = {}
+        self.bases: dict[str, _Base] = {}
+        self._workers: dict[str, Worker] = {}
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        for worker in self._workers.values():
+            worker.__exit__(None, None, None)
+
+    def ask(self, side: str, job: dict[str, Any]) -> dict[str, Any]:
+        """Runs a job in the worker of a side, a fresh one where the last was lost."""
+        worker = self._workers.get(side)
+        if worker is None or not worker.alive:
+            worker = self._workers[side] = Worker(self.python, timeout=60).__enter__()
+        try:
+            return worker.ask(job)
+        except InputError as error:
+            return {"problem": str(error)}
+
+    # -- the unedited pair -----------------------------------------------------------------------
+
+    def pairing(self, given: Given) -> Pairing:
+        """The pair under small configurations."""
+        shrinker = Shrinker(self.contract)
+        train, serve = shrinker.shrink(given.train), shrinker.shrink(given.serve)
+        target = shrinker.shrink(given.target)
+        return Pairing(
+            self.contract, self.trainer, self.server, self.stubs, train, serve, target, {}, self.renames
+        )
+
+    def base(self, given: Given) -> _Base:
+        """The unedited pair, extracted once in each pool and run once."""
+        known = self.bases.get(given.name)
+        if known is not None:
+            return known
+        pair = self.pairing(given)
+        train_inputs = Inputs(pair.train_config, pair.target)
+        train = extract_side(self.learner, self.pool, train_inputs)
+        if train.failure is not None:
+            raise RuntimeError(f"{given.name}: {train.failure}")
+        serve_inputs = pair.served(train)
+        if given.wide:
+            serve_inputs = replace(serve_inputs, checkpoint=_widened(pair, train))
+        serve = extract_side(self.deployed, self.pool, serve_inputs)
+        width = (train.aux_count or 3) * int((pair.target or {})["hidden_size"])
+        vocabulary = int(pair.serve_config["vocab_size"])
+        setup = Setup({"features": width, "last hidden state": width}, vocabulary, steps=STEPS)
+        made = _Base(given, setup, train, train_inputs, serve, serve_inputs)
+        made.trained = self.ask("train", self._train_job(made, train_inputs))
+        made.served = self.ask("serve", self._serve_job(made, serve_inputs))
+        self.bases[given.name] = made
+        return made
+
+    def _train_job(self, base: _Base, inputs: Inputs) -> dict[str, Any]:
+        return engine_job(self.learner, self.trainer.trees, inputs, base.setup)
+
+    def _serve_job(self, base: _Base, inputs: Inputs) -> dict[str, Any]:
+        return engine_job(self.deployed, self.server.trees, inputs, base.setup)
+
+    def renew(self) -> None:
+        """A new pool now and then: it keeps every term ever made."""
+        self.asked += 1
+        if self.asked % _POOL_USES == 0:
+            self.pool = Pool()
+            self._computed.clear()
+            for base in self.bases.values():
+                base.train = extract_side(self.learner, self.pool, base.train_inputs)
+                base.serve = extract_side(self.deployed, self.pool, base.serve_inputs)
+
+    # -- the edited pair -------------------------------------------------------------------------
+
+    def outcome(self, given: Given, side: str, files: Mapping[str, str]) -> Outcome:
+        """Both answers for one edit of one side."""
+        base = self.base(given)
+        self.renew()
+        if side == "serve":
+            static = self._static_serve(base, files)
+            trained = base.trained
+            job = self._serve_job(base, base.serve_inputs)
+            edited = served = self.ask("serve", _with_files(job, files))
+        else:
+            static = self._static_train(base, files)
+            job = self._train_job(base, base.train_inputs)
+            edited = trained = self.ask("train", _with_files(job, files))
+            served = self._served_after(base, trained)
+        seen, note = _seen(trained, served)
+        if static.problem:
+            note = f"{static.problem} {note}"
+        faithful, why = self._faithful(base, static.edited, edited)
+        status = static.status
+        return Outcome(given.name, seen, status, faithful, static.clauses, f"{note} {why}".strip())
+
+    def _served_after(self, base: _Base, trained: dict[str, Any]) -> dict[str, Any]:
+        """The server on what an edited trainer saves."""
+        saved = trained.get("checkpoint")
+        if saved is None or saved == base.trained.get("checkpoint"):
+            return base.served  # type: ignore[no-any-return]
+        checkpoint = {
+            name: (tuple(shape), "float" if "float" in kind else "int")
+            for name, (shape, kind) in saved.items()
+        }
+        return self.ask("serve", self._serve_job(base, replace(base.serve_inputs, checkpoint=checkpoint)))
+
+    def _static_serve(self, base: _Base, files: Mapping[str, str]) -> Static:
+        subject = replace(self.deployed, workspace=Kept(self.deployed.workspace, files))
+        edited, problem = _extracted(subject, self.pool, base.serve_inputs)
+        if edited is None:
+            return Static(Extraction(self.server.engine), "bug", (), None, problem)
+        status, clauses = self._judged(base, base.train, edited)
+        return Static(edited, status, clauses)
+
+    def _static_train(self, base: _Base, files: Mapping[str, str]) -> Static:
+        subject = replace(self.learner, workspace=Kept(self.learner.workspace, files))
+        edited, problem = _extracted(subject, self.pool, base.train_inputs)
+        if edited is None:
+            return Static(Extraction(self.trainer.engine), "bug", (), None, problem)
+        serve = base.serve
+        if edited.failure is None and edited.checkpoint != base.train.checkpoint:
+            inputs = replace(base.serve_inputs, checkpoint=edited.checkpoint)
+            serve = extract_side(self.deployed, self.pool, inputs)
+        status, clauses = self._judged(base, edited, serve)
+        return Static(edited, status, clauses)
+
+    def _judged(self, base: _Base, train: Extraction, serve: Extraction) -> tuple[str, tuple[str, ...]]:
+        whole = train.failure is None and serve.failure is None
+        try:
+            comparison = compare(train, serve, self.pool, self.contract.wires) if whole else None
+            case = Case(
+                self.contract, train, serve, comparison, base.serve_inputs.config, base.train_inputs.config
+            )
+            results = judge(case)
+        except Exception as error:  # noqa: BLE001 - a bug of ours, to be listed
+            return "bug", (f"{type(error).__name__}: {error}",)
+        implemented = [r for r in results if self.contract.clauses[r.id].implemented]
+        violated = tuple(r.id for r in implemented if r.status is Status.VIOLATED)
+        unproven = tuple(f"{r.id}: {r.reason}" for r in implemented if r.status is Status.UNPROVEN)
+        if violated:
+            return "violated", violated
+        return ("unproven", unproven[:2]) if unproven else ("holds", ())
+
+    def _faithful(
+        self, base: _Base, edited: Extraction, answer: dict[str, Any]
+    ) -> tuple[bool | None, str]:
+        """Whether an extracted graph computes what the real code does."""
+        if "problem" in answer:
+            return None, ""
+        if edited.failure is not None:
+            if edited.failure.type is None or "raises" in answer:
+                return None, ""
+            return False, f"interpreted it raises {edited.failure.type}: {edited.failure.message}"
+        if unknowns(*edited.logits) or not edited.logits:
+            return None, ""
+        if "raises" in answer:
+            return False, f"extracted, and raises {answer['raises']}: {answer['message'][:200]}"
+        key = (base.given.name, *edited.logits)
+        if key not in self._computed:
+            self._computed[key] = self.ask("train", graph_job(edited, base.setup))
+        computed = self._computed[key]
+        if "logits" not in computed:
+            return None, str(computed.get("problem") or computed.get("message"))[:200]
+        pairs = zip(computed["logits"], answer["logits"], strict=False)
+        largest = max((distance(a, b) for a, b in pairs), default=math.inf)
+        return largest <= SAME, "" if largest <= SAME else f"graph and run differ by {largest:.2g}"
+
+
+def _widened(pair: Pairing, train: Extraction) -> dict[str, Any]:
+    """The checkpoint with an fc for states as wide as the target's."""
+    (rows, columns), kind = train.checkpoint["fc.weight"]
+    count = columns // int(pair.train_config["transformer_layer_config"]["hidden_size"])
+    wide = count * int((pair.target or {})["hidden_size"])
+    return {**train.checkpoint, "fc.weight": ((rows, wide), kind)}
+
+
+def distance(one: Any, two: Any) -> float:
+    """The largest difference of two nested lists; NaN equals NaN."""
+    if isinstance(one, list):
+        if not isinstance(two, list) or len(one) != len(two):
+            return math.inf
+        return max((distance(a, b) for a, b in zip(one, two, strict=True)), default=0.0)
+    if isinstance(two, list):
+        return math.inf
+    if math.isnan(one) or math.isnan(two):
+        return 0.0 if math.isnan(one) and math.isnan(two) else math.inf
+    return abs(one - two)
+
+
+def _seen(trained: dict[str, Any], served: dict[str, Any]) -> tuple[str, str]:
+    for answer in (trained, served):
+        if "problem" in answer:
+            return "none", str(answer["problem"])[:200]
+    for answer in (trained, served):
+        if "raises" in answer:
+            return "raises", f"{answer['raises']}: {answer['message'][:200]}"
+    if len(trained["logits"]) != len(served["logits"]):
+        return "different", "another number of steps"
+    pairs = zip(trained["logits"], served["logits"], strict=True)
+    largest = max((distance(a, b) for a, b in pairs), default=math.inf)
+    return ("equal", "") if largest <= SAME else ("different", f"by {largest:.2g}")
+
+
+def _with_files(job: dict[str, Any], files: Mapping[str, str]) -> dict[str, Any]:
+    trees = [
+        {**tree, "files": {p: files.get(p, text) for p, text in tree["files"].items()}}
+        for tree in job["trees"]
+    ]
+    return {**job, "trees": trees}
+
+
+def _extracted(subject: Subject, pool: Pool, inputs: Inputs) -> tuple[Extraction | None, str]:
+    try:
+        with _limit():
+            return extract_side(subject, pool, inputs), ""
+    except TimeoutError:
+        return None, "bug: the interpreter took more than a minute"
+    except Exception as error:  # noqa: BLE001 - a bug of ours, to be listed
+        import traceback
+
+        last = traceback.extract_tb(error.__traceback__)[-1]
+        return None, f"bug: {type(error).__name__}: {error} at {last.filename}:{last.lineno}"
+
+
+@contextmanager
+def _limit() -> Iterator[None]:
+    """Ends what hangs: that is a bug too."""
+
+    def ring(*_: object) -> None:
+        raise TimeoutError
+
+    before = signal.signal(signal.SIGALRM, ring)
+    signal.alarm(_STATIC_SECONDS)
+    try:
+        yield
+    finally:
+        signal.alarm(0)
+        signal.signal(signal.SIGALRM, before)
+
+
+__all__ = ["Bench", "Given", "Opened", "Outcome", "distance"]
