@@ -61,6 +61,8 @@ def has(m: Machine, value: Value, name: str) -> bool | Unknown:
         raise
     if isinstance(found, Unknown):
         return True if _holds(value, name) else found
+    if isinstance(value, External) and isinstance(found, External) and not found.is_dtype:
+        return m.unknown(f"fact: whether {value.path} has {name}")
     return found is not MISSING
 
 
@@ -88,6 +90,8 @@ def get_default(m: Machine, value: Value, name: str, default: Value) -> Value:
         read = m.reads[index]
         if read.key == name and not read.found:
             m.reads[index] = type(read)(read.place, read.key, False, default, read.location)
+    if isinstance(value, External) and isinstance(found, External) and not found.is_dtype:
+        return m.unknown(f"{found.path}, if there is one")
     return default if found is MISSING else found
 
 

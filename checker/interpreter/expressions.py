@@ -18,7 +18,7 @@ from checker.interpreter import (
 )
 from checker.interpreter.iteration import iterate, lazily
 from checker.interpreter.machine import Frame, Machine
-from checker.interpreter.values import Scope, Unknown, Value
+from checker.interpreter.values import External, Scope, Unknown, Value
 
 
 def evaluate(m: Machine, frame: Frame, node: ast.expr) -> Value:
@@ -94,13 +94,13 @@ def _call(m: Machine, frame: Frame, node: ast.Call) -> Value:
     function = evaluate(m, frame, node.func)
     args: list[Value] = []
     kwargs: dict[str, Value] = {}
-    hidden: list[Value] = []
+    hidden: list[Unknown] = []
     for arg in node.args:
         value = evaluate(m, frame, arg.value if isinstance(arg, ast.Starred) else arg)
         if not isinstance(arg, ast.Starred):
             args.append(value)
-        elif isinstance(value, Unknown):
-            hidden.append(value)
+        elif isinstance(value, (Unknown, External)):
+            hidden.append(_as_unknown(m, value))
         else:
             args.extend(iterate(m, value))
             m.check_size(len(args))
@@ -108,8 +108,8 @@ def _call(m: Machine, frame: Frame, node: ast.Call) -> Value:
         value = evaluate(m, frame, keyword.value)
         if keyword.arg is not None:
             _keyword(m, kwargs, keyword.arg, value)
-        elif isinstance(value, Unknown):
-            hidden.append(value)
+        elif isinstance(value, (Unknown, External)):
+            hidden.append(_as_unknown(m, value))
         else:
             for name, item in containers.mapping_items(m, value).items():
                 _keyword(m, kwargs, name, item)
@@ -119,6 +119,10 @@ def _call(m: Machine, frame: Frame, node: ast.Call) -> Value:
     if function is m.builtins["super"] and not args:
         return calls.zero_argument_super(m, frame)
     return calls.call(m, function, args, kwargs)
+
+
+def _as_unknown(m: Machine, value: Unknown | External) -> Unknown:
+    return m.unknown(f"{value.path} is not described") if isinstance(value, External) else value
 
 
 def _keyword(m: Machine, kwargs: dict[str, Value], name: Value, value: Value) -> None:

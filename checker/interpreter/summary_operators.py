@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from checker.interpreter import joining, products, regexes, shaping
 from checker.interpreter.broadcasting import as_tensor, elementwise
 from checker.interpreter.storages import Root
-from checker.interpreter.tensors import Tensor, arranged, from_term, op, regroup
+from checker.interpreter.tensors import Tensor, arranged, from_term, op, regroup, unknown_tensor
 from checker.interpreter.values import ClassValue, Function, Instance, Unknown, Value
 
 if TYPE_CHECKING:
@@ -152,6 +152,11 @@ def _setting(m: Machine, name: Value, default: Value = None) -> Value:
 def _assume(m: Machine, text: Value) -> Value:
     m.assumptions[text] = None
     return None
+
+
+def _unknown_tensor(m: Machine, reason: Value, shape: Value) -> Value:
+    """A tensor of which only the shape is known: what does not need its values goes on."""
+    return unknown_tensor(m, reason, tuple(shape))
 
 
 def _unknown(m: Machine, reason: Value) -> Value:
@@ -344,12 +349,13 @@ OPERATORS: dict[str, Call] = {
     "band": _band,
     "input": _input,
     "same": _same,
-    "parameter": _parameter,
-    "buffer": _buffer,
+    "parameter": _guard(_parameter),
+    "buffer": _guard(_buffer),
     "children": _children,
     "setting": _setting,
     "assume": _assume,
     "unknown": _unknown,
+    "unknown_tensor": _unknown_tensor,
     "store": _store,
     "grad": _no_grad_push,
     "quiet": _quiet,
