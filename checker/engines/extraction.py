@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import sys
+from collections import Counter
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from checker.engines import checkpoint as checkpoints
 from checker.engines.stages import machine_for, run_stage, stage_module
 from checker.graph.builder import Builder
+from checker.graph.terms import postorder
 from checker.interpreter.tensors import Tensor, arranged
 from checker.interpreter.values import ClassValue, Raised, Stuck, Unknown
 from checker.location import Location
@@ -125,14 +127,38 @@ def _agreed(paths: list[list[Term]], decision: Decision, builder: Builder) -> li
     """The terms of all paths where they are the same, unknown where they are not."""
     if len({len(terms) for terms in paths}) > 1:
         return [builder.unknown(f"the number of steps depends on {decision.text}", ())]
+    looks: dict[Term, object] = {}
     return [
         terms[0]
-        if all(t is terms[0] for t in terms)
+        if all(_look(t, looks) == _look(terms[0], looks) for t in terms)
         else builder.unknown(
             f"depends on a condition that nothing decides: {decision.text}", terms[0].shape
         )
         for terms in zip(*paths, strict=True)
     ]
+
+
+def _look(root: Term, looks: dict[Term, object]) -> object:
+    """What a term is, with unknown values told apart by reason and place in it only.
+
+    Two paths meet the same unknown value twice; that makes them no different.
+    """
+    for term in postorder(root):
+        if term in looks:
+            continue
+        if term.op == "unknown":
+            looks[term] = ("unknown", term.attr("reason"), term.shape)
+        elif all(looks[a] is a for a in term.args):
+            looks[term] = term
+        else:
+            parts = [looks[a] for a in term.args]
+            commutes = term.op in ("add", "mul")
+            looks[term] = (
+                term.op,
+                term.attrs,
+                frozenset(Counter(parts).items()) if commutes else tuple(parts),
+            )
+    return looks[root]
 
 
 def _one_path(subject: Subject, pool: Pool, inputs: Inputs, script: tuple[bool, ...]) -> Extraction:

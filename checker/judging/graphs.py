@@ -105,11 +105,8 @@ def _switches(train: Extraction) -> dict[str, Any]:
     """The trained values of the switches; what the rotary embedding came to is on the graph."""
     switches = dict(train.switches)
     rope = next((t for t in postorder(*train.logits) if t.op == "rope"), None)
-    for name, attribute in (
-        ("rope_base", "base"),
-        ("rope_dim", "dim"),
-        ("rope_scaling", "scaling"),
-    ):
-        if name not in switches:
-            switches[name] = rope.attr(attribute) if rope is not None else None
+    plain = {"base": 10000.0, "dim": switches.get("head_dim"), "scaling": None}
+    for attribute, value in plain.items():
+        found = value if rope is None else rope.attr(attribute)
+        switches.setdefault(f"rope_{attribute}", found)
     return switches

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from checker.graph.matching import Kind
-from checker.graph.terms import Term, postorder
+from checker.graph.terms import Term, postorder, unknowns
 from checker.judging import facts, wording
 from checker.report.model import RAISES, ClauseResult, Raised, SideValue, Status
 
@@ -67,7 +67,7 @@ def _by_graph(case: Case, comparison: Comparison, results: dict[str, ClauseResul
     unknown: dict[str, list[Finding]] = {}
     for finding in comparison.findings:
         clause = _owner(case.contract, finding.edit)
-        bucket = unknown if finding.edit.kind is Kind.UNKNOWN else owned
+        bucket = unknown if _uncertain(comparison, finding) else owned
         bucket.setdefault(clause.id, []).append(finding)
     wires = _wires_by_clause(case.contract, comparison)
     for clause in case.contract.clauses.values():
@@ -80,6 +80,40 @@ def _by_graph(case: Case, comparison: Comparison, results: dict[str, ClauseResul
             )
         elif clause.id in unknown:
             results[clause.id] = _unproven(case, clause, unknown[clause.id])
+
+
+_STRUCTURAL = (Kind.MISSING, Kind.EXTRA, Kind.REPLACED, Kind.REORDERED)
+
+
+def _uncertain(comparison: Comparison, finding: Finding) -> bool:
+    """Whether a difference may be none, because something unknown stands where it was seen.
+
+    What stands there is looked through down to the next wires: behind an unknown value may be just
+    what seems to be missing.
+    """
+    edit = finding.edit
+    if edit.kind is Kind.UNKNOWN:
+        return True
+    mine = 1 if finding.deviating == "serve" else 0
+    if _hides(comparison, edit.wire, 1 - mine, None):
+        return True
+    return edit.kind in _STRUCTURAL and _hides(comparison, edit.wire, mine, edit.serve)
+
+
+def _hides(comparison: Comparison, wire: str, side: int, start: Term | None) -> bool:
+    """Whether one side has something unknown on a wire, before the next wires below."""
+    own = [t[side] for w, t in comparison.wires.items() if w.name == wire]
+    others = {t[side] for w, t in comparison.wires.items() if w.name != wire} - {None}
+    stack = [t for t in (start, *own) if t is not None]
+    seen: set[Term] = set()
+    while stack:
+        term = stack.pop()
+        if term.op == "unknown":
+            return True
+        if term not in seen:
+            seen.add(term)
+            stack += [a for a in term.args if a not in others or a.op == "unknown"]
+    return False
 
 
 def _owner(contract: Contract, edit: Edit) -> Clause:
@@ -145,7 +179,7 @@ def _unviolated(
     lost = [w for w in wires if w in comparison.uncompared and None in comparison.wires[w]]
     if lost:
         name = lost[0].name
-        reason = f"{name} has no counterpart on the other side: another violated clause is why"
+        reason = f"{name} was compared with nothing: what stands above it differs or is unknown"
         return ClauseResult(clause.id, Status.UNPROVEN, clause.severity, reason=reason)
     if not comparison.same and not comparison.findings and not comparison.pairs:
         return ClauseResult(
@@ -162,15 +196,15 @@ def _unviolated(
 
 def _unknown_reason(comparison: Comparison) -> str:
     for finding in comparison.findings:
-        if finding.edit.kind is Kind.UNKNOWN:
+        if _uncertain(comparison, finding):
             return _reason(finding.edit)
     return "something unknown stands before it"
 
 
 def _reason(edit: Edit) -> str:
     for term in (edit.serve, edit.train):
-        if term is not None and term.op == "unknown":
-            return str(term.attr("reason"))
+        for inner in unknowns(term) if term is not None else ():
+            return str(inner.attr("reason"))
     return edit.detail or "unknown"
 
 

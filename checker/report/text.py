@@ -182,13 +182,17 @@ class _Writer:
             return
         yield ""
         yield self._paint("bold", "Not proven")
+        groups: dict[tuple[str, SideValue, SideValue], list[str]] = {}
         for clause in clauses:
             said = clause.reason or "no reason known"
             said += f". {clause.message}" if clause.message else ""
-            yield f"   {self._paint('yellow', clause.id)}"
+            groups.setdefault((said, clause.train, clause.serve), []).append(clause.id)
+        for (said, train, serve), ids in groups.items():
+            wrapped = textwrap.wrap(", ".join(ids), WIDTH - _INDENT)
+            yield from (" " * _INDENT + self._paint("yellow", line) for line in wrapped)
             yield from self._prose("because", said)
-            yield from self._side("trainer", self._report.train, clause.train)
-            yield from self._side("server", self._report.serve, clause.serve)
+            yield from self._side("trainer", self._report.train, train)
+            yield from self._side("server", self._report.serve, serve)
 
     def _not_applicable(self) -> Iterator[str]:
         rows = [
