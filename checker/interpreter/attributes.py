@@ -62,7 +62,7 @@ def has(m: Machine, value: Value, name: str) -> bool | Unknown:
     if isinstance(found, Unknown):
         return True if _holds(value, name) else found
     if isinstance(value, External) and isinstance(found, External) and not found.is_dtype:
-        return m.unknown(f"fact: whether {value.path} has {name}")
+        return m.unknown(f"fact: whether {value.path} has {name}", harmless=True)
     return found is not MISSING
 
 

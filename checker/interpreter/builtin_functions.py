@@ -126,10 +126,10 @@ def _vars(m: Any, *values: Value) -> Value:
 
 def _callable(m: Any, value: Value) -> Value:
     if isinstance(value, (Unknown, External)):
-        return m.unknown("whether a value that is not known can be called")
+        return m.unknown("whether a value that is not known can be called", harmless=True)
     if isinstance(value, Instance):
         if value.cls.lookup("__call__") is None and value.cls.unknown_base:
-            return m.unknown(f"whether a {value.cls.name} can be called")
+            return m.unknown(f"whether a {value.cls.name} can be called", harmless=True)
         return value.cls.lookup("__call__") is not None
     return isinstance(value, (Function, Native, BoundMethod, ClassValue, Partial, StaticMethod))
 
@@ -137,7 +137,7 @@ def _callable(m: Any, value: Value) -> Value:
 def _dir(m: Any, *values: Value) -> Value:
     if values and isinstance(values[0], ModuleValue) and values[0].file is not None:
         return sorted(values[0].file.touching)
-    return m.unknown("dir()")
+    return m.unknown("dir()", harmless=True)
 
 
 def _globals(m: Any) -> Value:
@@ -403,8 +403,8 @@ def _hash(m: Any, value: Value) -> Value:
 
     key = equality.as_key(m, value)
     if isinstance(key, (int, str, float)):
-        return hash(key) if isinstance(key, (int, float)) else m.unknown("hash() of a text")
-    return m.unknown("hash()")
+        return hash(key) if isinstance(key, (int, float)) else m.unknown("hash() of a text", harmless=True)
+    return m.unknown("hash()", harmless=True)
 
 
 def _id(m: Any, value: Value) -> Value:

@@ -240,9 +240,9 @@ def type_of(m: Any, value: Value) -> Value:
         case Poly():
             return m.builtins["int"]
         case External():
-            return m.unknown(f"the type of {value.path}")
+            return m.unknown(f"the type of {value.path}", harmless=True)
         case _:
-            return m.builtins.get(type_name(value)) or m.unknown(f"the type {type_name(value)}")
+            return m.builtins.get(type_name(value)) or m.unknown(f"the type {type_name(value)}", harmless=True)
 
 
 def _super(m: Any, args: list[Value], kwargs: dict[str, Value]) -> Value:
@@ -317,7 +317,7 @@ def _is_of_external(m: Any, value: Value, path: str) -> bool | Unknown:
     """Whether a value is of a class that is in no tree."""
     from checker.interpreter.tensors import Tensor
 
-    unknown: Unknown = m.unknown(f"whether a {type_name(value)} is a {path}")
+    unknown: Unknown = m.unknown(f"whether a {type_name(value)} is a {path}", harmless=True)
     if isinstance(value, Tensor):
         return True if path in _TENSORS else unknown
     if isinstance(value, External):
@@ -354,7 +354,7 @@ def _is_of_class(m: Any, value: Value, kind: ClassValue) -> bool | Unknown:
         if kind.module is None and kind.host is not None and value.cls.host == kind.host:
             return True
         if value.cls.unknown_base:
-            return m.unknown(f"whether {value.cls.name} is a {kind.name}")
+            return m.unknown(f"whether {value.cls.name} is a {kind.name}", harmless=True)
         return False
     if isinstance(value, Tensor):
         builtin = kind.module is None or kind.module.is_stub
@@ -362,7 +362,7 @@ def _is_of_class(m: Any, value: Value, kind: ClassValue) -> bool | Unknown:
             return value.parameter
         return builtin and kind.name == "Tensor"
     if isinstance(value, External):
-        return m.unknown(f"whether {value.path} is a {kind.name}")
+        return m.unknown(f"whether {value.path} is a {kind.name}", harmless=True)
     found = type_of(m, value)
     if isinstance(found, Unknown):
         return found
@@ -384,7 +384,7 @@ def is_subclass(m: Any, cls: Value, kinds: Value) -> bool | Unknown:
             if cls.is_subclass(kind) or builtin or (kind.module is None and kind.name == "object"):
                 return True
     if verdict is False and cls.unknown_base:
-        return m.unknown(f"whether {cls.name} inherits from {cls.unknown_base}")
+        return m.unknown(f"whether {cls.name} inherits from {cls.unknown_base}", harmless=True)
     return verdict
 
 

@@ -84,7 +84,7 @@ def _decorated(
         frame.node = stmt
         if isinstance(decorator, (Unknown, External)):
             path = decorator.path if isinstance(decorator, External) else decorator.reason
-            value = m.unknown(f"the decorator of {stmt.name} is not described ({path})")
+            value = m.unknown(f"the decorator of {stmt.name} is not described ({path})", harmless=True)
         else:
             value = calls.call(m, decorator, [value], {})
     return value
@@ -123,7 +123,7 @@ def _with_type_parameters(m: Machine, frame: Frame, stmt: ast.ClassDef) -> Frame
     """`class A[T]`: the parameters are names of no consequence."""
     for parameter in getattr(stmt, "type_params", ()):
         if parameter.name not in frame.scope.names:
-            frame.scope.names[parameter.name] = m.unknown("a type parameter")
+            frame.scope.names[parameter.name] = m.unknown("a type parameter", harmless=True)
     return frame
 
 

@@ -107,7 +107,7 @@ def _ordered(m: Machine, name: str, left: Value, right: Value) -> Value:
     sizes_only = all(isinstance(side, (int, Poly)) for side in (left, right))
     if sizes_only and not (isinstance(left, int) and isinstance(right, int)):
         decided = sizes.decide(name, left, right)
-        return decided if decided is not None else m.unknown(f"whether {left} {name} {right}")
+        return decided if decided is not None else m.unknown(f"whether {left} {name} {right}", harmless=True)
     if is_plain(left, right):
         return host(m, _ORDERS[name], plain(left), plain(right))
     if isinstance(left, (list, tuple)) and type(left) is type(right):
@@ -137,7 +137,7 @@ def equal(m: Machine, left: Value, right: Value, depth: int = 0) -> Verdict:
     if isinstance(left, Tensor) or isinstance(right, Tensor):
         if left is None or right is None or isinstance(left, str) or isinstance(right, str):
             return False
-        return m.unknown("equality of tensors")
+        return m.unknown("equality of tensors", harmless=True)
     for side, other in ((left, right), (right, left)):
         made = _special(m, side, "__eq__", other)
         if made is not NOT_IMPLEMENTED:
@@ -151,7 +151,7 @@ def equal(m: Machine, left: Value, right: Value, depth: int = 0) -> Verdict:
         if not all(isinstance(s, (int, Poly)) for s in (left, right)):
             return False
         decided = sizes.decide("eq", left, right)
-        return decided if decided is not None else m.unknown(f"whether {left} equals {right}")
+        return decided if decided is not None else m.unknown(f"whether {left} equals {right}", harmless=True)
     if depth > _DEPTH:
         raise m.stuck("an equality of values that nest too deeply")
     return _containers(m, left, right, depth + 1)

@@ -128,6 +128,7 @@ class Machine:
         self.grad_used: set[str] = set()
         self.shared: dict[Any, Any] = {}
         self.assumptions: dict[str, None] = {}
+        self.doubts: dict[str, Location | None] = {}
         self.eager_packages: set[str] = set()
         self.debug = bool(os.environ.get("EAGLE3_CHECK_DEBUG"))
         self.answers: dict[str, bool] = {}
@@ -168,8 +169,16 @@ class Machine:
             f"{f.module.name}:{getattr(f.node, 'lineno', '?')} in {f.name}" for f in self.frames
         )
 
-    def unknown(self, reason: str) -> Unknown:
-        return Unknown(reason, self.location())
+    def unknown(self, reason: str, *, harmless: bool = False) -> Unknown:
+        """A value that is not known.
+
+        Unless it is harmless, the checked program might have raised where it was made: that is a
+        doubt, even when the value goes nowhere.
+        """
+        place = self.location()
+        if not harmless:
+            self.doubts.setdefault(reason, place)
+        return Unknown(reason, place)
 
     def stuck(self, reason: str) -> Stuck:
         return Stuck(reason, self.location())

@@ -118,7 +118,7 @@ def binary(m: Machine, op: type[ast.operator], left: Value, right: Value) -> Val
         check_growth(m, name, left, right)
         return host(m, function, left, right)
     if name == "or" and isinstance(left, (ClassValue, External, type(None))):
-        return m.unknown("a union of types")  # an annotation that is evaluated
+        return m.unknown("a union of types", harmless=True)  # an annotation that is evaluated
     if undescribed or isinstance(left, External) or isinstance(right, External):
         return m.unknown(f"{name} with something that is not described")
     kinds = f"'{type_name(left)}' and '{type_name(right)}'"

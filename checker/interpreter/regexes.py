@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 _TEXT = 2_000
 _PATTERN = 500
-_REPEATS = 6
+_STEPS = 5_000_000
 _UNBOUNDED = ("*", "+", "{")
 
 
@@ -70,7 +70,7 @@ def _prepared(m: Machine, pattern: Value, flags: Value, text: Value) -> Any:
         return m.unknown("a regular expression that is no plain text")
     if not isinstance(pattern, str) or not isinstance(text, str):
         raise m.exception("TypeError", "expected string or bytes-like object")
-    if len(text) > _TEXT or len(pattern) > _PATTERN or not _ends_soon(pattern):
+    if len(text) > _TEXT or len(pattern) > _PATTERN or not _ends_soon(pattern, len(text)):
         return m.unknown("a regular expression that may take for ever")
     try:
         return re.compile(pattern, flags)
@@ -80,8 +80,8 @@ def _prepared(m: Machine, pattern: Value, flags: Value, text: Value) -> Any:
         return m.unknown("a regular expression that nests too deeply")
 
 
-def _ends_soon(pattern: str) -> bool:
-    """Few repetitions and none inside a repeated group: no exponential search."""
+def _ends_soon(pattern: str, length: int) -> bool:
+    """Whether the search is short: nothing ambiguous inside a repeated group, and few repetitions for the text."""
     repeats = 0
     groups: list[bool] = [False]
     index, in_class = 0, False
@@ -101,8 +101,10 @@ def _ends_soon(pattern: str) -> bool:
             if inner and pattern[index + 1 : index + 2] in _UNBOUNDED:
                 return False
             groups[-1] = groups[-1] or inner
+        elif character == "|":
+            groups[-1] = True
         elif character in _UNBOUNDED:
             repeats += 1
             groups[-1] = True
         index += 1
-    return repeats <= _REPEATS and "(?P=" not in pattern
+    return repeats < 8 and max(length, 2) ** repeats <= _STEPS and "(?P=" not in pattern

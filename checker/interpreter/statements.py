@@ -258,7 +258,7 @@ def _match(m: Machine, frame: Frame, stmt: ast.Match) -> Signal | None:
 
 
 def _type_alias(m: Machine, frame: Frame, stmt: Any) -> None:
-    scopes.bind(m, frame, stmt.name.id, m.unknown("a type alias"))
+    scopes.bind(m, frame, stmt.name.id, m.unknown("a type alias", harmless=True))
 
 
 def _nothing(m: Machine, frame: Frame, stmt: ast.stmt) -> None:

@@ -160,7 +160,7 @@ def _unknown_tensor(m: Machine, reason: Value, shape: Value) -> Value:
 
 
 def _unknown(m: Machine, reason: Value) -> Value:
-    return m.unknown(reason)
+    return m.unknown(reason, harmless=True)
 
 
 def _store(m: Machine, name: Value) -> Value:

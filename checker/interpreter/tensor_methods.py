@@ -305,7 +305,7 @@ def _scatter(m: Machine, t: Tensor, dim: Value, index: Value, src: Value = None,
 
 
 def _is_contiguous(m: Machine, t: Tensor, *args: Value, **kwargs: Value) -> Value:
-    return m.unknown("whether a tensor is contiguous")
+    return m.unknown("whether a tensor is contiguous", harmless=True)
 
 
 def _requires_grad(m: Machine, t: Tensor, requires_grad: Value = True) -> Tensor:
@@ -377,7 +377,7 @@ _METHODS: dict[str, Method] = {
     "ndimension": lambda m, t: len(t.axes),
     "numel": lambda m, t: dims.dim_mul(t.shape(m)),
     "nelement": lambda m, t: dims.dim_mul(t.shape(m)),
-    "element_size": lambda m, t: m.unknown("the size of a tensor's elements"),
+    "element_size": lambda m, t: m.unknown("the size of a tensor's elements", harmless=True),
     "view": shaping.view,
     "view_as": _view_as,
     "reshape": shaping.reshape,

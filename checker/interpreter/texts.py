@@ -45,7 +45,7 @@ def repr_of(m: Machine, value: Value, open_: tuple[int, ...] = ()) -> Value:
         if id(value) in open_:
             return {list: "[...]", dict: "{...}"}.get(type(value), "(...)")
         if len(open_) > _DEPTH:
-            return m.unknown("the text of a value that nests too deeply")
+            return m.unknown("the text of a value that nests too deeply", harmless=True)
         return _of_container(m, value, (*open_, id(value)))
     if isinstance(value, ClassValue):
         home = f"{value.module.name}." if value.module else ""
@@ -53,8 +53,8 @@ def repr_of(m: Machine, value: Value, open_: tuple[int, ...] = ()) -> Value:
     if isinstance(value, External) and value.is_dtype:
         return value.path
     if isinstance(value, Function):
-        return m.unknown(f"the text of the function {value.name}")
-    return m.unknown(f"the text of a {type_name(value)}")
+        return m.unknown(f"the text of the function {value.name}", harmless=True)
+    return m.unknown(f"the text of a {type_name(value)}", harmless=True)
 
 
 def _of_container(m: Machine, value: Any, open_: tuple[int, ...]) -> Value:
@@ -77,7 +77,7 @@ def _of_container(m: Machine, value: Any, open_: tuple[int, ...]) -> Value:
         case set() if parts:
             return f"{{{inner}}}"
         case _:
-            return m.unknown("the text of a set")
+            return m.unknown("the text of a set", harmless=True)
 
 
 def _of_instance(m: Machine, value: Instance, wanted: str) -> Value:
@@ -96,7 +96,7 @@ def _of_instance(m: Machine, value: Instance, wanted: str) -> Value:
     args = value.attrs.get("args")
     if isinstance(args, tuple) and value.cls.is_subclass(m.builtins["BaseException"]):
         return _of_exception(m, value, args, wanted)
-    return m.unknown(f"the text of an object of {value.cls.name}")
+    return m.unknown(f"the text of an object of {value.cls.name}", harmless=True)
 
 
 def _of_member(m: Machine, value: Instance, wanted: str) -> Value:
@@ -122,7 +122,7 @@ def _of_exception(m: Machine, value: Instance, args: tuple[Value, ...], wanted: 
     shown = [repr_of(m, arg) for arg in args]
     if all(isinstance(text, str) for text in shown):
         return f"{value.cls.name}({', '.join(shown)})"
-    return m.unknown("the text of an exception")
+    return m.unknown("the text of an exception", harmless=True)
 
 
 def formatted(m: Machine, value: Value, spec: str) -> Value:
@@ -141,7 +141,7 @@ def formatted(m: Machine, value: Value, spec: str) -> Value:
         return text_of(m, value)
     check_format(m, spec)
     if not is_plain(value):
-        return m.unknown("a formatted value")
+        return m.unknown("a formatted value", harmless=True)
     return host(m, format, plain(value), spec)
 
 
@@ -156,11 +156,11 @@ def percent(m: Machine, template: str, value: Value) -> Value:
     if is_plain(value):
         return host(m, lambda: template % plain(value))
     if isinstance(value, dict):
-        return m.unknown("a formatted value")
+        return m.unknown("a formatted value", harmless=True)
     texts = tuple(v if is_plain(v) else text_of(m, v) for v in values)
     if all(isinstance(t, (str, int, float)) for t in texts) and "%r" not in template:
         return host(m, lambda: template % texts)
-    return m.unknown("a formatted value")
+    return m.unknown("a formatted value", harmless=True)
 
 
 def str_format(m: Machine, template: str, args: list[Value], kwargs: dict[str, Value]) -> Value:
@@ -204,7 +204,7 @@ def joined(m: Machine, parts: list[Value]) -> Value:
     """An f-string out of its evaluated parts."""
     for part in parts:
         if not isinstance(part, str):
-            return part if isinstance(part, Unknown) else m.unknown("a formatted value")
+            return part if isinstance(part, Unknown) else m.unknown("a formatted value", harmless=True)
     m.check_size(sum(map(len, parts)))
     return "".join(parts)
 
