@@ -90,6 +90,8 @@ def _look(term: Term, look: Look, memo: dict[tuple[Term, Look], str]) -> str:
     if key not in memo:
         if term.op == "param":
             text = f"param{term.shape}"
+        elif term.op == "input":
+            text = f"input {term.attr('name')}"
         elif look.depth == 0:
             text = term.op
         else:

@@ -1,0 +1,31 @@
+"""Launch commands become flags."""
+
+from pathlib import Path
+
+import pytest
+
+from checker.errors import InputError
+from checker.launch import parse_launch
+
+
+def test_flags_become_names_and_numbers_become_numbers() -> None:
+    line = "python -m server --steps 3 --window=2048 --rate 0.5 --algorithm EAGLE3 --flag --last x"
+    assert parse_launch(line) == {
+        "steps": 3,
+        "window": 2048,
+        "rate": 0.5,
+        "algorithm": "EAGLE3",
+        "flag": True,
+        "last": "x",
+    }
+
+
+def test_a_file_may_hold_the_command_over_several_lines(tmp_path: Path) -> None:
+    path = tmp_path / "launch.sh"
+    path.write_text("#!/bin/sh\npython -m server \\\n  --draft-steps 2 \\\n  --quiet\n")
+    assert parse_launch(str(path)) == {"draft_steps": 2, "quiet": True}
+
+
+def test_an_open_quote_is_unusable_input() -> None:
+    with pytest.raises(InputError, match="close its quotes"):
+        parse_launch("server --name 'open")
