@@ -17,6 +17,7 @@ from checker import verify as verification
 from checker.contract.loading import load_contract
 from checker.report.model import Report, Status
 from checker.request import Rename, Target, VerifyRequest
+from checker.sources import Tree, open_source, resolve_requirement
 from tests.real import configs
 from tests.real.configs import Config
 from tests.real.editing import Edit, Source
@@ -133,33 +134,35 @@ class Copies:
 
 def copy_releases(place: Path, versions: tuple[str, ...]) -> Copies:
     """Copies what checks of the small draft read, dependencies beside the release."""
-    folders: dict[str, Path] = {}
-    for version in versions:
-        with _watched() as opened:
+    read: dict[str, dict[str, bytes]] = {}
+    with _noted(read):
+        for version in versions:
             check(TRAINER, server(version), renames=renames(version))
-        for spec, trees in opened.items():
-            folder = place / spec.replace("==", "-")
-            folders[spec] = folder
-            for tree in trees:
-                marks = tree.files(suffix=".dist-info/METADATA")
-                marks += [p for p in tree.files(suffix="/__init__.py") if p.count("/") == 1]
-                for path in (*tree.read_digests, *marks):
-                    file = folder / path
-                    file.parent.mkdir(parents=True, exist_ok=True)
-                    file.write_bytes(tree.read(path))
+    folders: dict[str, Path] = {}
+    for spec in (TRAINER, *map(server, versions)):
+        own = open_source(spec)
+        library = resolve_requirement(own, "transformers")
+        folders[spec] = place / spec.replace("==", "-")
+        for tree in (own, library) if library else (own,):
+            marks = tree.files(suffix=".dist-info/METADATA")
+            marks += [p for p in tree.files(suffix="/__init__.py") if p.count("/") == 1]
+            files = {path: tree.read(path) for path in marks} | read.get(tree.label, {})
+            for path, content in files.items():
+                file = folders[spec] / path
+                file.parent.mkdir(parents=True, exist_ok=True)
+                file.write_bytes(content)
     return Copies(folders)
 
 
 @contextmanager
-def _watched() -> Iterator[dict[str, list[Any]]]:
-    """Notes the trees that checks open, by the spec of the release."""
-    seen: dict[str, list[Any]] = {}
-    original = verification.open_side
+def _noted(read: dict[str, dict[str, bytes]]) -> Iterator[None]:
+    """Notes what is read, by the label of the source and the path in it."""
+    original = Tree.read
 
-    def noting(engines: Any, role: str, spec: str, *rest: Any) -> Any:
-        opened = original(engines, role, spec, *rest)
-        seen.setdefault(spec, []).extend(opened.trees)
-        return opened
+    def noting(tree: Tree, path: str) -> bytes:
+        content = original(tree, path)
+        read.setdefault(tree.label, {})[path] = content
+        return content
 
-    with mock.patch.object(verification, "open_side", noting):
-        yield seen
+    with mock.patch.object(Tree, "read", noting):
+        yield
