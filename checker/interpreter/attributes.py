@@ -1,11 +1,14 @@
-"""Attribute access: descriptors, MRO, `super()`, `__getattr__`, recorded reads of configurations."""
+"""Attribute access.
+
+Descriptors, MRO, `super()`, `__getattr__`, recorded reads of configurations.
+"""
 
 from __future__ import annotations
 
 import ast
+from typing import TYPE_CHECKING
 
 from checker.interpreter import calls, containers, host_methods, imports
-from checker.interpreter.machine import Machine
 from checker.interpreter.tensors import Tensor
 from checker.interpreter.values import (
     BoundMethod,
@@ -26,12 +29,17 @@ from checker.interpreter.values import (
     type_name,
 )
 
+if TYPE_CHECKING:
+    from checker.interpreter.machine import Machine
+
 MISSING = host_methods.MISSING
 _CODE = (Function, Native, ClassMethod, StaticMethod)
 
 
 def get(m: Machine, value: Value, name: str, special: bool = False) -> Value:
-    """`value.name`; `special` looks past a custom `__getattribute__`, as Python's own machinery does.
+    """`value.name`.
+
+    `special` looks past a custom `__getattribute__`, as Python's own machinery does.
 
     Raises:
         Raised: AttributeError of the checked program.
@@ -278,8 +286,7 @@ def _last_resort(m: Machine, value: Instance, name: str) -> Value:
     if value.cls.unknown_base is not None:
         base = value.cls.unknown_base
         return m.unknown(f"'{name}' may come from {base}, which is not described")
-    default = _of_object(m, value, name)
-    return default
+    return _of_object(m, value, name)
 
 
 def _of_object(m: Machine, value: Instance, name: str) -> Value:
@@ -424,7 +431,9 @@ def _of_super(m: Machine, value: SuperValue, name: str) -> Value:
     if not isinstance(cls, ClassValue) or value.after not in cls.mro:
         if isinstance(start, (Unknown, External)):
             return m.unknown("super() of an object that is not known")
-        raise m.exception("TypeError", "super(type, obj): obj must be an instance or subtype of type")
+        raise m.exception(
+            "TypeError", "super(type, obj): obj must be an instance or subtype of type"
+        )
     mro = cls.mro
     for parent in mro[mro.index(value.after) + 1 :]:
         if name not in parent.namespace:
@@ -439,7 +448,10 @@ def _of_super(m: Machine, value: SuperValue, name: str) -> Value:
 
 
 def _after_all_bases(m: Machine, start: Value, cls: ClassValue, name: str) -> Value:
-    """What `super()` finds where no base of the trees has the name: `object`, a builtin, an undescribed base."""
+    """What `super()` finds where no base of the trees has the name.
+
+    `object`, a builtin, an undescribed base.
+    """
     if isinstance(start, Instance) and start.data is not None:
         found = _of_wrapped(m, start, name)
         if found is not MISSING:

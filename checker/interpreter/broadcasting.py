@@ -2,22 +2,38 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from checker.graph import dims
 from checker.graph.dims import Dim, Poly
-from checker.graph.terms import Attr, Term
 from checker.interpreter.storages import Root, op
 from checker.interpreter.tensors import Axes, Tensor, regroup, split_axis
 from checker.interpreter.values import Unknown, Value, type_name
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from checker.graph.terms import Attr, Term
     from checker.interpreter.machine import Machine
 
 _BOOLEAN = frozenset(("eq", "ne", "lt", "le", "gt", "ge", "and_", "or_", "not_"))
 _FLOATING = frozenset(
-    "div rsqrt sqrt exp cos sin tanh sigmoid log erf reciprocal silu gelu softplus".split()
+    [
+        "div",
+        "rsqrt",
+        "sqrt",
+        "exp",
+        "cos",
+        "sin",
+        "tanh",
+        "sigmoid",
+        "log",
+        "erf",
+        "reciprocal",
+        "silu",
+        "gelu",
+        "softplus",
+    ]
 )
 _ORDER = {"bool": 0, "int": 1, "float": 2}
 
@@ -65,13 +81,12 @@ def _kind(name: str, operands: list[Tensor]) -> str:
     return "float" if kind != "float" and name in _FLOATING else kind
 
 
-def aligned(
-    m: Machine, operands: list[Tensor]
-) -> tuple[list[Term], Axes, tuple[Dim, ...]]:
+def aligned(m: Machine, operands: list[Tensor]) -> tuple[list[Term], Axes, tuple[Dim, ...]]:
     """Broadcasts operands against each other.
 
-    Returns: their terms, all with one logical shape (or scalars), the layout of the result, and that shape. The
-    logical order is that of the operand that covers the whole result, so that a permuted layout costs nothing.
+    Returns: their terms, all with one logical shape (or scalars), the layout of the result, and
+    that shape. The logical order is that of the operand that covers the whole result, so that a
+    permuted layout costs nothing.
     """
     rank = max(len(t.axes) for t in operands)
     operands = _same_factors(m, operands, rank)
@@ -87,7 +102,11 @@ def aligned(
         shape = operands[reference].term(m).shape
     else:
         axes, shape = _joint_layout(m, operands, padded, widest)
-    return [_spread(m, t, p, axes, shape) for t, p in zip(operands, padded, strict=True)], axes, shape
+    return (
+        [_spread(m, t, p, axes, shape) for t, p in zip(operands, padded, strict=True)],
+        axes,
+        shape,
+    )
 
 
 def _joint_layout(
@@ -143,7 +162,10 @@ def check_same(m: Machine, a: Dim, b: Dim, axis: int) -> None:
 
 
 def _spread(m: Machine, t: Tensor, own: Axes, axes: Axes, shape: tuple[Dim, ...]) -> Term:
-    """One operand's term, expanded or permuted to the result's logical axes; scalars stay scalars."""
+    """One operand's term, expanded or permuted to the result's logical axes.
+
+    Scalars stay scalars.
+    """
     term = t.term(m)
     if not term.shape:
         return term
@@ -160,7 +182,7 @@ def _spread(m: Machine, t: Tensor, own: Axes, axes: Axes, shape: tuple[Dim, ...]
 
 
 def fitted(m: Machine, value: Tensor, target: Tensor) -> Term:
-    """The term of `value`, broadcast to the shape of `target` and over the logical axes of `target`'s term."""
+    """The term of `value`, broadcast to the shape and over the logical axes of `target`."""
     shape = target.term(m).shape
     surplus = len(value.axes) - len(target.axes)
     if surplus > 0:

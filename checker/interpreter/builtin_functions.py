@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import ast
 import builtins as host_builtins
-from collections.abc import Callable
-from collections.abc import Iterator as HostIterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from checker.graph import dims
 from checker.graph.dims import Poly
@@ -27,11 +25,18 @@ from checker.interpreter.values import (
     Value,
 )
 
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from collections.abc import Iterator as HostIterator
+
 _MISSING = object()
 
 
 def build(m: Any) -> dict[str, Value]:
-    """The builtin namespace of one machine. What is not interpreted is unknown when it is called."""
+    """The builtin namespace of one machine.
+
+    What is not interpreted is unknown when it is called.
+    """
     names: dict[str, Value] = dict(builtin_types.build())
     for name in vars(host_builtins):
         if not name.startswith("__") and name not in names:
@@ -47,7 +52,10 @@ def build(m: Any) -> dict[str, Value]:
 
 
 def _adapted(function: Callable[..., Value]) -> Callable[..., Value]:
-    """A builtin as values call it; arguments that do not fit are the checked program's TypeError."""
+    """A builtin as values call it.
+
+    Arguments that do not fit are the checked program's TypeError.
+    """
 
     def run(m: Any, args: list[Value], kwargs: dict[str, Value]) -> Value:
         from checker.interpreter.hosting import applied
@@ -141,7 +149,10 @@ def _dir(m: Any, *values: Value) -> Value:
 
 
 def _globals(m: Any) -> Value:
-    """The module's names; those that nothing has asked for yet are missing, so only lookups are safe."""
+    """The module's names.
+
+    Those that nothing has asked for yet are missing, so only lookups are safe.
+    """
     from checker.interpreter import imports
 
     module = m.frames[-1].module
@@ -180,7 +191,9 @@ def _zip(m: Any, *sources: Value, strict: Value = False) -> Value:
             for index, iterator in enumerate(iterators):
                 item = next(iterator, _MISSING)
                 if item is _MISSING:
-                    if exact and (index or any(next(i, _MISSING) is not _MISSING for i in iterators[1:])):
+                    if exact and (
+                        index or any(next(i, _MISSING) is not _MISSING for i in iterators[1:])
+                    ):
                         raise m.exception("ValueError", "zip() arguments have different lengths")
                     return
                 row.append(item)
@@ -199,7 +212,9 @@ def _map(m: Any, function: Value, *sources: Value) -> Value:
     from checker.interpreter import calls
 
     iterators = [_lazily(m, source) for source in sources]
-    return _iterator(calls.call(m, function, list(row), {}) for row in zip(*iterators, strict=False))
+    return _iterator(
+        calls.call(m, function, list(row), {}) for row in zip(*iterators, strict=False)
+    )
 
 
 def _filter(m: Any, function: Value, source: Value) -> Value:
@@ -256,7 +271,11 @@ def _extreme(name: str) -> Callable[..., Value]:
             if isinstance(value, Unknown):
                 return value
         if any(isinstance(k, Poly) for k in keys):
-            return _symbolic_extreme(m, name, items) if keys == items else m.unknown(f"{name} by sizes")
+            return (
+                _symbolic_extreme(m, name, items)
+                if keys == items
+                else m.unknown(f"{name} by sizes")
+            )
         return _pick(m, "gt" if name == "max" else "lt", items, keys)
 
     return run
@@ -339,7 +358,9 @@ def _next(m: Any, source: Value, *default: Value) -> Value:
         if default and raised.type_name == "StopIteration":
             return default[0]
         raise
-    if isinstance(source, (Unknown, External)) or (isinstance(source, Instance) and source.cls.unknown_base):
+    if isinstance(source, (Unknown, External)) or (
+        isinstance(source, Instance) and source.cls.unknown_base
+    ):
         return m.unknown("next() of a value that is not known")
     raise m.exception("TypeError", "object is not an iterator")
 
@@ -351,8 +372,8 @@ def _host(name: str) -> Callable[..., Value]:
     function = getattr(host_builtins, name)
 
     def run(m: Any, *args: Value) -> Value:
-        from checker.interpreter.hosting import host, is_plain, plain
         from checker.interpreter.broadcasting import elementwise
+        from checker.interpreter.hosting import host, is_plain, plain
         from checker.interpreter.tensors import Tensor
 
         for value in args:
@@ -393,7 +414,9 @@ def _len(m: Any, value: Value) -> Value:
     return containers.length(m, value)
 
 
-def _property(m: Any, fget: Value = None, fset: Value = None, fdel: Value = None, doc: Value = None) -> Value:
+def _property(
+    m: Any, fget: Value = None, fset: Value = None, fdel: Value = None, doc: Value = None
+) -> Value:
     return Property(fget, fset)
 
 
@@ -403,7 +426,11 @@ def _hash(m: Any, value: Value) -> Value:
 
     key = equality.as_key(m, value)
     if isinstance(key, (int, str, float)):
-        return hash(key) if isinstance(key, (int, float)) else m.unknown("hash() of a text", harmless=True)
+        return (
+            hash(key)
+            if isinstance(key, (int, float))
+            else m.unknown("hash() of a text", harmless=True)
+        )
     return m.unknown("hash()", harmless=True)
 
 
@@ -412,8 +439,8 @@ def _id(m: Any, value: Value) -> Value:
 
 
 _FUNCTIONS: dict[str, Callable[..., Value]] = {
-    "isinstance": lambda m, value, kinds: builtin_types.is_instance(m, value, kinds),
-    "issubclass": lambda m, cls, kinds: builtin_types.is_subclass(m, cls, kinds),
+    "isinstance": builtin_types.is_instance,
+    "issubclass": builtin_types.is_subclass,
     "len": _len,
     "getattr": _getattr,
     "setattr": _setattr,

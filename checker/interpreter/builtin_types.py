@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import builtins as host_builtins
-from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from checker.graph.dims import Poly
 from checker.interpreter.hosting import is_plain, plain, unwrapped
@@ -25,6 +24,11 @@ from checker.interpreter.values import (
     Value,
     type_name,
 )
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from checker.interpreter.machine import Machine
 
 HOSTS = (
     "list",
@@ -50,7 +54,9 @@ def build() -> dict[str, Value]:
         names[kind] = cls
     names["dict"].namespace["fromkeys"] = ClassMethod(Native("fromkeys", _fromkeys))
     names["str"].namespace["maketrans"] = StaticMethod(Native("maketrans", _maketrans))
-    names["int"].namespace["from_bytes"] = StaticMethod(Native("from_bytes", _unknown("from_bytes")))
+    names["int"].namespace["from_bytes"] = StaticMethod(
+        Native("from_bytes", _unknown("from_bytes"))
+    )
     names["float"].namespace["fromhex"] = StaticMethod(Native("fromhex", _unknown("fromhex")))
     for name in _OTHERS:
         names[name] = _class(name, None)
@@ -60,7 +66,7 @@ def build() -> dict[str, Value]:
     names["range"] = _class("range", _range)
     names["slice"] = _class("slice", lambda m, args, kwargs: slice(*args[1:]))
     names["bool"].mro = (names["bool"], names["int"])
-    for name, value in vars(host_builtins).items():
+    for value in vars(host_builtins).values():
         if isinstance(value, type) and issubclass(value, BaseException):
             _exception_class(names, value)
     return names
@@ -75,9 +81,7 @@ def _object() -> ClassValue:
     return root
 
 
-def _class(
-    name: str, new: Callable[..., Value] | None, host: str | None = None
-) -> ClassValue:
+def _class(name: str, new: Callable[..., Value] | None, host: str | None = None) -> ClassValue:
     cls = ClassValue(name, None, (), host=host)
     cls.mro = (cls,)
     if new is not None:
@@ -147,7 +151,7 @@ def _constructor(kind: str) -> Callable[..., Value]:
         from checker.interpreter import containers
 
         cls, rest = args[0], args[1:]
-        if not isinstance(cls, ClassValue) or cls.module is None and cls.name == kind:
+        if not isinstance(cls, ClassValue) or (cls.module is None and cls.name == kind):
             for value in rest:
                 if isinstance(value, Unknown):
                     return value
@@ -242,7 +246,9 @@ def type_of(m: Any, value: Value) -> Value:
         case External():
             return m.unknown(f"the type of {value.path}", harmless=True)
         case _:
-            return m.builtins.get(type_name(value)) or m.unknown(f"the type {type_name(value)}", harmless=True)
+            return m.builtins.get(type_name(value)) or m.unknown(
+                f"the type {type_name(value)}", harmless=True
+            )
 
 
 def _super(m: Any, args: list[Value], kwargs: dict[str, Value]) -> Value:
@@ -285,7 +291,7 @@ _PROTOCOL_HOMES = ("typing.", "collections.abc.", "numbers.", "typing_extensions
 _TENSORS = ("torch.Tensor", "torch._tensor.Tensor")
 
 
-def is_instance(m: Any, value: Value, kinds: Value) -> bool | Unknown:
+def is_instance(m: Machine, value: Value, kinds: Value) -> bool | Unknown:
     """`isinstance(value, kinds)`."""
     if isinstance(value, Unknown):
         return value
@@ -299,7 +305,7 @@ def is_instance(m: Any, value: Value, kinds: Value) -> bool | Unknown:
     return verdict
 
 
-def _is_of(m: Any, value: Value, kind: Value) -> bool | Unknown:
+def _is_of(m: Machine, value: Value, kind: Value) -> bool | Unknown:
     if isinstance(kind, tuple):
         return is_instance(m, value, kind)
     if isinstance(kind, Unknown):
@@ -313,7 +319,7 @@ def _is_of(m: Any, value: Value, kind: Value) -> bool | Unknown:
     return _is_of_class(m, value, kind)
 
 
-def _is_of_external(m: Any, value: Value, path: str) -> bool | Unknown:
+def _is_of_external(m: Machine, value: Value, path: str) -> bool | Unknown:
     """Whether a value is of a class that is in no tree."""
     from checker.interpreter.tensors import Tensor
 
@@ -343,7 +349,7 @@ def is_plain_kind(value: Value) -> bool:
     return isinstance(value, kinds)
 
 
-def _is_of_class(m: Any, value: Value, kind: ClassValue) -> bool | Unknown:
+def _is_of_class(m: Machine, value: Value, kind: ClassValue) -> bool | Unknown:
     from checker.interpreter.tensors import Tensor
 
     if kind.module is None and kind.name == "object":
@@ -369,7 +375,7 @@ def _is_of_class(m: Any, value: Value, kind: ClassValue) -> bool | Unknown:
     return isinstance(found, ClassValue) and found.is_subclass(kind)
 
 
-def is_subclass(m: Any, cls: Value, kinds: Value) -> bool | Unknown:
+def is_subclass(m: Machine, cls: Value, kinds: Value) -> bool | Unknown:
     """`issubclass(cls, kinds)`."""
     if isinstance(cls, (Unknown, External)):
         return m.unknown("issubclass of a class that is not described")

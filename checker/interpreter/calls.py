@@ -4,7 +4,15 @@ from __future__ import annotations
 
 import ast
 
-from checker.interpreter import attributes, containers, enums, expressions, havoc, scopes, statements
+from checker.interpreter import (
+    attributes,
+    containers,
+    enums,
+    expressions,
+    havoc,
+    scopes,
+    statements,
+)
 from checker.interpreter.machine import Frame, Machine
 from checker.interpreter.values import (
     BoundMethod,
@@ -53,9 +61,7 @@ def call(m: Machine, function: Value, args: list[Value], kwargs: dict[str, Value
             raise m.exception("TypeError", f"'{type_name(function)}' object is not callable")
 
 
-def _instance(
-    m: Machine, function: Instance, args: list[Value], kwargs: dict[str, Value]
-) -> Value:
+def _instance(m: Machine, function: Instance, args: list[Value], kwargs: dict[str, Value]) -> Value:
     if function.cls.lookup("__call__"):
         return call(m, attributes.get(m, function, "__call__", special=True), args, kwargs)
     if function.tainted is not None or function.cls.unknown_base:
@@ -64,9 +70,7 @@ def _instance(
     raise m.exception("TypeError", f"'{function.cls.name}' object is not callable")
 
 
-def call_undescribed(
-    m: Machine, path: str, args: list[Value], kwargs: dict[str, Value]
-) -> Value:
+def call_undescribed(m: Machine, path: str, args: list[Value], kwargs: dict[str, Value]) -> Value:
     """A call of something outside every tree that no operator file describes."""
     unknown = m.unknown(f"{path} is not described in contracts/operators")
     havoc.forget(m, unknown, [*args, *kwargs.values()])
@@ -106,15 +110,16 @@ def call_function(
 
 
 def _misfit(m: Machine, function: Function, text: str) -> Raised | Stuck:
-    """Arguments that do not fit: the checked program's error, unless a summary is what they miss."""
+    """Arguments that do not fit.
+
+    The checked program's error, unless a summary is what they miss.
+    """
     if function.module.is_stub:
         return m.stuck(f"the summary of {function.name} does not describe these arguments: {text}")
     return m.exception("TypeError", text)
 
 
-def bind(
-    m: Machine, function: Function, args: list[Value], kwargs: dict[str, Value]
-) -> Scope:
+def bind(m: Machine, function: Function, args: list[Value], kwargs: dict[str, Value]) -> Scope:
     """Binds arguments to parameters as Python does.
 
     Raises:
@@ -154,7 +159,10 @@ def _bind_positional(
     bound: dict[str, Value],
     rest: dict[str, Value],
 ) -> None:
-    """Binds the parameters that may be given by position: from keywords and defaults what is left."""
+    """Binds the parameters that may be given by position.
+
+    From keywords and defaults what is left.
+    """
     only_positional = {a.arg for a in function.node.args.posonlyargs}
     first_default = len(names) - len(function.defaults)
     for index, name in enumerate(names):
@@ -182,9 +190,7 @@ def _class(m: Machine, cls: ClassValue, args: list[Value], kwargs: dict[str, Val
     return instantiate(m, cls, args, kwargs)
 
 
-def instantiate(
-    m: Machine, cls: ClassValue, args: list[Value], kwargs: dict[str, Value]
-) -> Value:
+def instantiate(m: Machine, cls: ClassValue, args: list[Value], kwargs: dict[str, Value]) -> Value:
     """What `type.__call__` does: `__new__`, then `__init__`."""
     if cls.is_enum:
         return enums.by_value(m, cls, args, kwargs)

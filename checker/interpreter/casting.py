@@ -31,8 +31,7 @@ def cast(m: Machine, t: Tensor, kind: str) -> Tensor:
         term = op(m, "ne", term, m.builder.const(0))
     elif t.kind == "float" and kind == "int" and not _is_integral(t, m):
         term = op(m, "opaque", term, name="truncate", shape=term.shape)
-    made = Tensor(Root(term), t.axes, kind)
-    return made
+    return Tensor(Root(term), t.axes, kind)
 
 
 def _is_integral(t: Tensor, m: Machine) -> bool:

@@ -18,6 +18,7 @@ from checker.interpreter.values import (
     Value,
 )
 
+
 def make_function(
     m: Machine,
     frame: Frame,
@@ -46,9 +47,7 @@ def make_function(
     )
 
 
-def define_function(
-    m: Machine, frame: Frame, stmt: ast.FunctionDef | ast.AsyncFunctionDef
-) -> None:
+def define_function(m: Machine, frame: Frame, stmt: ast.FunctionDef | ast.AsyncFunctionDef) -> None:
     """`def`."""
     from checker.interpreter import scopes, stubs
 
@@ -84,7 +83,9 @@ def _decorated(
         frame.node = stmt
         if isinstance(decorator, (Unknown, External)):
             path = decorator.path if isinstance(decorator, External) else decorator.reason
-            value = m.unknown(f"the decorator of {stmt.name} is not described ({path})", harmless=True)
+            value = m.unknown(
+                f"the decorator of {stmt.name} is not described ({path})", harmless=True
+            )
         else:
             value = calls.call(m, decorator, [value], {})
     return value
@@ -115,8 +116,12 @@ def define_class(m: Machine, frame: Frame, stmt: ast.ClassDef) -> None:
         cls.namespace.update({k: v for k, v in overlay.namespace.items() if k not in own})
         for value in overlay.namespace.values():
             _own(value, cls)
-    _notify_bases(m, cls, keywords)
-    scopes.bind(m, frame, stmt.name, _decorated(m, frame, stmt, decorators, cls))
+    made: Value = cls
+    if cls.meta is not None and any(cls.meta.defines(name) for name in _META_HOOKS):
+        made = m.unknown(f"the class {stmt.name}, which the metaclass {cls.meta.name} makes")
+    else:
+        _notify_bases(m, cls, keywords)
+    scopes.bind(m, frame, stmt.name, _decorated(m, frame, stmt, decorators, made))
 
 
 def _with_type_parameters(m: Machine, frame: Frame, stmt: ast.ClassDef) -> Frame:
@@ -208,8 +213,6 @@ def _finish(m: Machine, cls: ClassValue, meta: Value) -> None:
         cls.meta = meta
     elif isinstance(meta, (Unknown, External)):
         cls.unknown_base = cls.unknown_base or "a metaclass"
-    if cls.meta is not None and any(cls.meta.defines(name) for name in _META_HOOKS):
-        cls.unknown_base = f"the metaclass {cls.meta.name}"
     cls.is_enum = cls.is_enum or "__enum__" in cls.namespace
     if cls.is_enum and "__enum__" not in cls.namespace:
         enums.make_members(m, cls)
@@ -254,7 +257,9 @@ def _c3(m: Machine, parents: list[ClassValue]) -> list[ClassValue]:
             if not any(head in other[1:] for other in sequences):
                 break
         else:
-            raise m.exception("TypeError", "Cannot create a consistent method resolution order (MRO)")
+            raise m.exception(
+                "TypeError", "Cannot create a consistent method resolution order (MRO)"
+            )
         result.append(head)
         for sequence in sequences:
             if sequence[0] is head:
@@ -262,7 +267,8 @@ def _c3(m: Machine, parents: list[ClassValue]) -> list[ClassValue]:
     return result
 
 
-# -- fields (dataclasses, pydantic models, NamedTuple, configuration classes) -------------------------
+# -- fields (dataclasses, pydantic models, NamedTuple, configuration classes)
+# -------------------------
 
 
 def fields(cls: ClassValue) -> dict[str, tuple[ClassValue, ast.expr]]:

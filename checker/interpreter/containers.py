@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from checker.graph.dims import Poly
 from checker.interpreter import equality
 from checker.interpreter.hosting import host, is_plain, plain, unwrapped
 from checker.interpreter.iteration import VIEWS, Iterator, enum_members, iterate, lazily
-from checker.interpreter.machine import Machine
 from checker.interpreter.tensors import Tensor
 from checker.interpreter.values import (
     ClassValue,
@@ -21,6 +20,9 @@ from checker.interpreter.values import (
     Value,
     type_name,
 )
+
+if TYPE_CHECKING:
+    from checker.interpreter.machine import Machine
 
 
 def get_item(m: Machine, base: Value, key: Value) -> Value:
@@ -77,10 +79,10 @@ def _of_instance(m: Machine, base: Instance, key: Value) -> Value:
         return calls.call(m, method, [key], {})
     if base.tainted is not None:
         return base.tainted
-    if isinstance(base.data, dict) and base.cls.defines("__missing__"):
-        if not isinstance(key, Unknown) and equality.as_key(m, key) not in base.data:
-            method = attributes.get(m, base, "__missing__", special=True)
-            return calls.call(m, method, [key], {})
+    has_default = isinstance(base.data, dict) and base.cls.defines("__missing__")
+    if has_default and not isinstance(key, Unknown) and equality.as_key(m, key) not in base.data:
+        method = attributes.get(m, base, "__missing__", special=True)
+        return calls.call(m, method, [key], {})
     if base.data is not None:
         return get_item(m, base.data, key)
     if base.cls.unknown_base is not None:
@@ -230,7 +232,9 @@ def make_dict(
         source = unwrapped(value)
         if isinstance(source, ConfigDict):
             result = ConfigDict(source, source.place)
-        elif isinstance(source, dict) or (isinstance(value, Instance) and value.cls.defines("keys")):
+        elif isinstance(source, dict) or (
+            isinstance(value, Instance) and value.cls.defines("keys")
+        ):
             result = mapping_items(m, value)
         else:
             result.update(_pairs(m, source))
@@ -243,10 +247,14 @@ def _pairs(m: Machine, source: Value) -> dict[Value, Value]:
     result: dict[Value, Value] = {}
     for pair in lazily(m, source):
         if isinstance(pair, (int, float, type(None))):
-            raise m.exception("TypeError", "cannot convert dictionary update sequence to a sequence")
+            raise m.exception(
+                "TypeError", "cannot convert dictionary update sequence to a sequence"
+            )
         parts = iterate(m, pair)
         if len(parts) != 2:
-            raise m.exception("ValueError", "dictionary update sequence element has the wrong length")
+            raise m.exception(
+                "ValueError", "dictionary update sequence element has the wrong length"
+            )
         result[equality.as_key(m, parts[0])] = parts[1]
     return result
 

@@ -43,7 +43,10 @@ def copy(m: Machine, value: Value) -> Value:
 
 
 def deepcopy(m: Machine, value: Value, memo: dict[int, Value] | None = None) -> Value:
-    """A deep copy. Immutable values, classes and functions are shared; tensors get storages of their own."""
+    """A deep copy.
+
+    Immutable values, classes and functions are shared; tensors get storages of their own.
+    """
     memo = {} if memo is None else memo
     if id(value) in memo:
         return memo[id(value)]
@@ -98,7 +101,7 @@ def _instance(m: Machine, value: Instance, memo: dict[int, Value]) -> Value:
 
 
 def _tensor(m: Machine, value: Tensor, memo: dict[int, Value]) -> Tensor:
-    """Copies of views of one tensor are views of one copy where they share their storage as a whole."""
+    """Copies of tensors that share their storage as a whole share that of one copy."""
     root = memo.get(id(value.storage))
     if root is None:
         root = memo[id(value.storage)] = Root(value.term(m))

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from checker.interpreter.machine import Machine
 from checker.interpreter.values import (
     ClassMethod,
     ClassValue,
@@ -17,6 +16,9 @@ from checker.interpreter.values import (
     Unknown,
     Value,
 )
+
+if TYPE_CHECKING:
+    from checker.interpreter.machine import Machine
 
 _NO_MEMBERS = (Function, Property, ClassMethod, StaticMethod, Native, Partial, ClassValue)
 

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import ast
 import operator
-from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from checker.graph.dims import Poly
 from checker.interpreter import sizes
+from checker.interpreter.broadcasting import elementwise
 from checker.interpreter.hosting import SCALARS, host, is_plain, plain, unwrapped
 from checker.interpreter.iteration import VIEWS, lazily
-from checker.interpreter.machine import Machine
-from checker.interpreter.broadcasting import elementwise
 from checker.interpreter.tensors import Tensor
 from checker.interpreter.values import (
     BoundMethod,
@@ -23,6 +21,11 @@ from checker.interpreter.values import (
     Value,
     type_name,
 )
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from checker.interpreter.machine import Machine
 
 Verdict = bool | Unknown
 
@@ -107,7 +110,11 @@ def _ordered(m: Machine, name: str, left: Value, right: Value) -> Value:
     sizes_only = all(isinstance(side, (int, Poly)) for side in (left, right))
     if sizes_only and not (isinstance(left, int) and isinstance(right, int)):
         decided = sizes.decide(name, left, right)
-        return decided if decided is not None else m.unknown(f"whether {left} {name} {right}", harmless=True)
+        return (
+            decided
+            if decided is not None
+            else m.unknown(f"whether {left} {name} {right}", harmless=True)
+        )
     if is_plain(left, right):
         return host(m, _ORDERS[name], plain(left), plain(right))
     if isinstance(left, (list, tuple)) and type(left) is type(right):
@@ -151,7 +158,11 @@ def equal(m: Machine, left: Value, right: Value, depth: int = 0) -> Verdict:
         if not all(isinstance(s, (int, Poly)) for s in (left, right)):
             return False
         decided = sizes.decide("eq", left, right)
-        return decided if decided is not None else m.unknown(f"whether {left} equals {right}", harmless=True)
+        return (
+            decided
+            if decided is not None
+            else m.unknown(f"whether {left} equals {right}", harmless=True)
+        )
     if depth > _DEPTH:
         raise m.stuck("an equality of values that nest too deeply")
     return _containers(m, left, right, depth + 1)
@@ -186,7 +197,7 @@ def _containers(m: Machine, left: Value, right: Value, depth: int) -> Verdict:
     if isinstance(left, (set, frozenset, *VIEWS)) and isinstance(right, (set, frozenset, *VIEWS)):
         return bool(left == right)
     if isinstance(left, BoundMethod):
-        return left == right
+        return bool(left == right)
     return left is right
 
 
@@ -264,7 +275,9 @@ def _among(m: Machine, container: Value, item: Value) -> Verdict:
 
 
 def as_key(m: Machine, key: Value) -> Value:
-    """`key` as dictionaries and sets store it: equal keys of the checked program are equal for the host.
+    """`key` as dictionaries and sets store it.
+
+    Equal keys of the checked program are equal for the host.
 
     Raises:
         Raised: TypeError of the checked program for what cannot be hashed.

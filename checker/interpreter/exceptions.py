@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from checker.interpreter import attributes, calls, expressions
-from checker.interpreter.machine import Frame, Machine
 from checker.interpreter.values import (
     ClassValue,
     External,
@@ -19,6 +17,9 @@ from checker.interpreter.values import (
 )
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from checker.interpreter.machine import Frame, Machine
     from checker.interpreter.statements import Signal
 
 

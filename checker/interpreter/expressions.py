@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from checker.interpreter import (
     attributes,
@@ -19,6 +18,9 @@ from checker.interpreter import (
 from checker.interpreter.iteration import iterate, lazily
 from checker.interpreter.machine import Frame, Machine
 from checker.interpreter.values import External, Scope, Unknown, Value
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 
 def evaluate(m: Machine, frame: Frame, node: ast.expr) -> Value:

@@ -1,7 +1,8 @@
 """Generators: bodies that stop at each `yield` and go on when they are resumed.
 
-The statements here are those of `statements`, for blocks that contain a `yield`: each is a host generator, so the
-place at which a body stands is kept by Python itself. Everything without a `yield` runs as usual.
+The statements here are those of `statements`, for blocks that contain a `yield`: each is a host
+generator, so the place at which a body stands is kept by Python itself. Everything without a
+`yield` runs as usual.
 """
 
 from __future__ import annotations
@@ -9,13 +10,15 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable
 from collections.abc import Generator as HostGenerator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from checker.interpreter import exceptions, expressions, statements
 from checker.interpreter.iteration import Generator, lazily
-from checker.interpreter.machine import Frame, Machine
 from checker.interpreter.statements import BREAK, CONTINUE, Signal
 from checker.interpreter.values import Finished, Raised, Unknown, Value
+
+if TYPE_CHECKING:
+    from checker.interpreter.machine import Frame, Machine
 
 Body = HostGenerator[Value, Value, "Signal | None"]
 
@@ -30,9 +33,7 @@ def of_function(m: Machine, frame: Frame, body: list[ast.stmt]) -> Generator:
     return Generator(frame, run())
 
 
-def of_expression(
-    m: Machine, frame: Frame, node: ast.GeneratorExp, outermost: Value
-) -> Generator:
+def of_expression(m: Machine, frame: Frame, node: ast.GeneratorExp, outermost: Value) -> Generator:
     """A generator expression; its outermost iterable has been evaluated."""
 
     def loop(index: int, source: Value) -> HostGenerator[Value, Value, None]:
@@ -77,7 +78,9 @@ def _block(m: Machine, frame: Frame, stmts: list[ast.stmt]) -> Body:
             frame.node = stmt
             handler = _STATEMENTS.get(type(stmt))
             if handler is None:
-                raise m.stuck(f"yield within the statement {type(stmt).__name__} is not interpreted")
+                raise m.stuck(
+                    f"yield within the statement {type(stmt).__name__} is not interpreted"
+                )
             signal = yield from handler(m, frame, stmt)
         else:
             signal = statements.run_statement(m, frame, stmt)
@@ -184,9 +187,7 @@ def _with(m: Machine, frame: Frame, stmt: ast.With) -> Body:
     return (yield from _with_items(m, frame, stmt.items, stmt.body))
 
 
-def _with_items(
-    m: Machine, frame: Frame, items: list[ast.withitem], body: list[ast.stmt]
-) -> Body:
+def _with_items(m: Machine, frame: Frame, items: list[ast.withitem], body: list[ast.stmt]) -> Body:
     if not items:
         return (yield from _block(m, frame, body))
     manager = exceptions.enter(m, frame, items[0])

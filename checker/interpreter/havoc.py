@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from checker.interpreter.values import (
@@ -18,14 +17,17 @@ from checker.interpreter.values import (
 )
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from checker.interpreter.machine import Machine
 
 
 def forget(m: Machine, unknown: Unknown, values: Iterable[Value]) -> None:
     """Everything reachable from `values` is unknown from now on.
 
-    Tensors lose their terms, objects their attributes; to look into lists, dictionaries and sets is stuck. Classes, modules and
-    functions are assumed to stay what they are, except for what closures hold.
+    Tensors lose their terms, objects their attributes; to look into lists, dictionaries and sets is
+    stuck. Classes, modules and functions are assumed to stay what they are, except for what
+    closures hold.
     """
     from checker.interpreter.tensors import Tensor
 

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from checker.interpreter import containers, equality, texts
 from checker.interpreter.hosting import applied, host, is_plain, plain, unwrapped
 from checker.interpreter.iteration import Generator, Iterator, iterate, lazily
-from checker.interpreter.machine import Machine
 from checker.interpreter.values import (
     ConfigDict,
     External,
@@ -21,17 +20,64 @@ from checker.interpreter.values import (
     type_name,
 )
 
+if TYPE_CHECKING:
+    from checker.interpreter.machine import Machine
+
 MISSING = object()
 
 _PURE: dict[type, frozenset[str]] = {
     str: frozenset(
-        "capitalize casefold center count encode endswith expandtabs find index isalnum isalpha isascii isdecimal"
-        " isdigit isidentifier islower isnumeric isprintable isspace istitle isupper ljust lower lstrip maketrans"
-        " partition removeprefix removesuffix replace rfind rindex rjust rpartition rsplit rstrip split splitlines"
-        " startswith strip swapcase title translate upper zfill".split()
+        [
+            "capitalize",
+            "casefold",
+            "center",
+            "count",
+            "encode",
+            "endswith",
+            "expandtabs",
+            "find",
+            "index",
+            "isalnum",
+            "isalpha",
+            "isascii",
+            "isdecimal",
+            "isdigit",
+            "isidentifier",
+            "islower",
+            "isnumeric",
+            "isprintable",
+            "isspace",
+            "istitle",
+            "isupper",
+            "ljust",
+            "lower",
+            "lstrip",
+            "maketrans",
+            "partition",
+            "removeprefix",
+            "removesuffix",
+            "replace",
+            "rfind",
+            "rindex",
+            "rjust",
+            "rpartition",
+            "rsplit",
+            "rstrip",
+            "split",
+            "splitlines",
+            "startswith",
+            "strip",
+            "swapcase",
+            "title",
+            "translate",
+            "upper",
+            "zfill",
+        ]
     ),
     bytes: frozenset(("decode", "hex", "startswith", "endswith")),
-    frozenset: frozenset("copy difference intersection isdisjoint issubset issuperset union".split()),
+    frozenset: frozenset(
+        ["copy", "difference", "intersection", "isdisjoint", "issubset", "issuperset", "union"]
+    ),
     int: frozenset(("bit_length", "conjugate", "is_integer")),
     float: frozenset(("is_integer", "hex", "conjugate")),
     range: frozenset(("count", "index")),
@@ -44,7 +90,10 @@ Method = Callable[..., Value]
 
 
 def attribute(m: Machine, value: Value, name: str) -> Value:
-    """An attribute of a plain value or iterator; `MISSING` if Python's type has none of that name."""
+    """An attribute of a plain value or iterator.
+
+    `MISSING` if Python's type has none of that name.
+    """
     if name == "__class__":
         from checker.interpreter import builtin_types
 
@@ -68,9 +117,7 @@ def attribute(m: Machine, value: Value, name: str) -> Value:
     return MISSING
 
 
-def _pure(
-    m: Machine, value: Any, name: str, args: list[Value], kwargs: dict[str, Value]
-) -> Value:
+def _pure(m: Machine, value: Any, name: str, args: list[Value], kwargs: dict[str, Value]) -> Value:
     """A method that only computes: handed to Python when all arguments are plain."""
     given = [iterate(m, a) if isinstance(a, Iterator) else unwrapped(a) for a in args]
     for arg in (*given, *kwargs.values()):
@@ -290,10 +337,18 @@ def _plainly(name: str) -> Method:
     return run
 
 
-_SETS = (
-    "difference difference_update intersection intersection_update isdisjoint issubset issuperset"
-    " symmetric_difference union update"
-).split()
+_SETS = [
+    "difference",
+    "difference_update",
+    "intersection",
+    "intersection_update",
+    "isdisjoint",
+    "issubset",
+    "issuperset",
+    "symmetric_difference",
+    "union",
+    "update",
+]
 _METHODS: dict[type, dict[str, Method]] = {
     str: {"join": _join, "format": _format},
     list: {
@@ -315,7 +370,9 @@ _METHODS: dict[type, dict[str, Method]] = {
         "pop": _dict_pop,
         "setdefault": _setdefault,
         "update": _update,
-        **{name: _plainly(name) for name in ("clear", "copy", "items", "keys", "popitem", "values")},
+        **{
+            name: _plainly(name) for name in ("clear", "copy", "items", "keys", "popitem", "values")
+        },
     },
     set: {
         **{name: _combine(name) for name in _SETS},
@@ -356,9 +413,9 @@ _SPECIAL: dict[str, Method] = {
     "__eq__": _compare("eq"),
     "__ne__": _compare("ne"),
     "__lt__": _compare("lt"),
-    "__add__": lambda m, value, other: _binary("add")(m, value, other),
-    "__sub__": lambda m, value, other: _binary("sub")(m, value, other),
-    "__mul__": lambda m, value, other: _binary("mul")(m, value, other),
+    "__add__": _binary("add"),
+    "__sub__": _binary("sub"),
+    "__mul__": _binary("mul"),
     "__str__": texts.text_of,
     "__repr__": texts.repr_of,
     "__hash__": lambda m, value: m.unknown("hash()"),

@@ -1,12 +1,12 @@
 """Letting Python itself compute with plain values, within bounds.
 
-Only data whose whole content is plain (numbers, texts and containers of such) is handed to the host: what an
-operation then raises is what the checked program would see. Anything else must be dealt with before.
+Only data whose whole content is plain (numbers, texts and containers of such) is handed to the
+host: what an operation then raises is what the checked program would see. Anything else must be
+dealt with before.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from checker.errors import CheckerError
@@ -14,6 +14,8 @@ from checker.interpreter.values import Finished, Instance, Raised, Stuck, Value
 from checker.syntax import UnparsableModule
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from checker.interpreter.machine import Machine
 
 SCALARS = (bool, int, float, str, bytes, type(None), range, slice, complex, type(...))
@@ -46,7 +48,7 @@ def plain(value: Value, depth: int = 0) -> Any:
         return slice(plain(value.start), plain(value.stop), plain(value.step))
     if isinstance(value, SCALARS):
         return value
-    if depth > _DEPTH or not isinstance(value, PLAIN):
+    if depth > _DEPTH or not isinstance(value, (dict, list, tuple, set, frozenset)):
         raise NotPlain
     if isinstance(value, dict):
         return {plain(k, depth + 1): plain(v, depth + 1) for k, v in value.items()}
@@ -77,7 +79,7 @@ def host(m: Machine, function: Callable[..., Any], *args: Any) -> Value:
         raise m.stuck("a value too large to be computed") from None
     except StopIteration:
         raise m.exception("StopIteration") from None
-    except Exception as error:
+    except Exception as error:  # noqa: BLE001 - whatever Python raises is what the program sees
         raise m.exception(type(error).__name__, *error.args) from None
 
 
@@ -119,8 +121,8 @@ def applied(
 ) -> Value:
     """Calls one of our functions with the checked program's arguments.
 
-    Arguments that do not fit its parameters are a TypeError of the checked program; whatever goes wrong inside it is
-    not.
+    Arguments that do not fit its parameters are a TypeError of the checked program; whatever goes
+    wrong inside it is not.
     """
     try:
         return function(*args, **kwargs)

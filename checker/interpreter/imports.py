@@ -13,7 +13,9 @@ from checker.interpreter.values import DTYPE_ALIASES, External, ModuleValue, Rai
 _MISSING = object()
 
 
-def module_name(m: Machine, module: ModuleValue, name: str, before: ast.stmt | None = None) -> Value:
+def module_name(
+    m: Machine, module: ModuleValue, name: str, before: ast.stmt | None = None
+) -> Value:
     """The value of a module's global `name`, or `_MISSING`.
 
     With `before`, as it is when that top-level statement runs: only statements above it have run.
@@ -27,7 +29,9 @@ def module_name(m: Machine, module: ModuleValue, name: str, before: ast.stmt | N
             return m.unknown(f"{name} of {module.name}")
         return scope[name] if name in scope else _from_star_or_submodule(m, module, name)
     statements_of = module.file.touching[name]
-    if module.file.is_package and all(isinstance(stmt, (ast.If, ast.Try)) for stmt in statements_of):
+    if module.file.is_package and all(
+        isinstance(stmt, (ast.If, ast.Try)) for stmt in statements_of
+    ):
         lazy = _lazy_package_member(m, module.name, name)
         if lazy is not _MISSING:
             return lazy
@@ -50,7 +54,10 @@ _MODULE_FACTS = ("__file__", "__spec__", "__path__", "__loader__")
 
 
 def _bind_one(m: Machine, module: ModuleValue, stmt: ast.ImportFrom, name: str) -> None:
-    """The part of a `from … import` statement that binds `name`: its other names stay unevaluated."""
+    """The part of a `from … import` statement that binds `name`.
+
+    Its other names stay unevaluated.
+    """
     if (id(stmt), name) in module.done:
         return
     module.done.add((id(stmt), name))
@@ -78,8 +85,9 @@ def run_top_level(m: Machine, module: ModuleValue, stmt: ast.stmt) -> None:
 def _touch(m: Machine, module: ModuleValue) -> None:
     """The first touch of a module: what its top level does to other things happens now.
 
-    Only the package being checked is walked transitively (its modules register classes and functions elsewhere);
-    for anything larger the modules that are reached by name are enough, and an entry script can import the rest.
+    Only the package being checked is walked transitively (its modules register classes and
+    functions elsewhere); for anything larger the modules that are reached by name are enough, and
+    an entry script can import the rest.
     """
     if module.touched:
         return
@@ -102,8 +110,10 @@ def _touch(m: Machine, module: ModuleValue) -> None:
             run_top_level(m, module, stmt)
         except Raised as raised:
             if m.debug:
-                sys.stderr.write(f"import-time {raised.type_name}: {raised.message} {raised.trail}\n")
-            continue  # an import-time error of something that may not matter: what needs it will see it again
+                sys.stderr.write(
+                    f"import-time {raised.type_name}: {raised.message} {raised.trail}\n"
+                )
+            continue  # what needs what failed will see the error again
 
 
 def absolute_name(module: ModuleValue, stmt: ast.ImportFrom) -> str:
@@ -161,7 +171,10 @@ def import_module(m: Machine, name: str) -> Value:
 
 
 def import_from(m: Machine, base: str, name: str, quiet: bool = False) -> Value:
-    """`from base import name`. With `quiet`, an absent name is `_MISSING` instead of an ImportError."""
+    """`from base import name`.
+
+    With `quiet`, an absent name is `_MISSING` instead of an ImportError.
+    """
     summary = stubs.find(m, f"{base}.{name}")
     if summary is not None:
         return summary
@@ -189,7 +202,8 @@ def import_from(m: Machine, base: str, name: str, quiet: bool = False) -> Value:
 def _lazy_package_member(m: Machine, base: str, name: str) -> Value:
     """A member of a package that fills itself lazily at run time.
 
-    Such packages declare where their members live in imports that only type checkers see; those are followed here.
+    Such packages declare where their members live in imports that only type checkers see; those are
+    followed here.
     """
     module = m.module(base)
     if module is None or module.file is None or not module.file.is_package:
@@ -229,12 +243,16 @@ def _declared(module: ModuleValue) -> tuple[dict[str, tuple[str, str]], list[str
 
 
 def external(m: Machine, path: str) -> Value:
-    """A name of a package that is in no tree: its summary, or an `External` that is unknown when used."""
+    """A name of a package that is in no tree.
+
+    Its summary, or an `External` that is unknown when used.
+    """
     summary = stubs.find(m, path)
     return summary if summary is not None else External(DTYPE_ALIASES.get(path, path))
 
 
 def attribute_of_module(m: Machine, module: ModuleValue, name: str) -> Value:
+    """`module.name`: a global, a submodule, what a lazy package declares, what its hook gives."""
     summary = stubs.find(m, f"{module.name}.{name}")
     if summary is not None:
         return summary
@@ -250,5 +268,5 @@ def attribute_of_module(m: Machine, module: ModuleValue, name: str) -> Value:
 
 
 def is_missing(value: Value) -> bool:
+    """Whether a look-up in a module found nothing."""
     return value is _MISSING
-

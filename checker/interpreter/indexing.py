@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from checker.graph import dims
 from checker.graph.dims import Dim, Poly
 from checker.interpreter.broadcasting import as_tensor
 from checker.interpreter.hosting import unwrapped
-from checker.interpreter.machine import Machine
 from checker.interpreter.storages import SelectOf, SliceOf
 from checker.interpreter.tensors import (
     Tensor,
@@ -19,9 +20,11 @@ from checker.interpreter.tensors import (
 )
 from checker.interpreter.values import Unknown, Value, type_name
 
+if TYPE_CHECKING:
+    from checker.interpreter.machine import Machine
 
 _LONG = 64
-"""Symbolic sizes (the number of tokens) are taken to be larger than this where slices are clamped."""
+"""Symbolic sizes (of tokens) are taken to be larger than this where slices are clamped."""
 
 
 def get(m: Machine, t: Tensor, key: Value) -> Value:
@@ -143,7 +146,12 @@ def _stepped(m: Machine, t: Tensor, axis: int, start: Dim, stop: Dim, step: Valu
     if not isinstance(step, int) or step < 1:
         raise m.exception("ValueError", "step must be greater than zero")
     rows = dims.exact_div(size, step)
-    if rows is None or not isinstance(start, int) or start >= step or dims.equal(stop, size) is not True:
+    if (
+        rows is None
+        or not isinstance(start, int)
+        or start >= step
+        or dims.equal(stop, size) is not True
+    ):
         raise m.stuck("a slice with a step that does not divide its axis")
     t = regroup(m, t, axis)
     (logical,) = t.axes[axis]
@@ -177,7 +185,10 @@ def select(m: Machine, t: Tensor, axis: int, index: Dim) -> Tensor:
 
 
 def _gather(m: Machine, t: Tensor, keys: list[Value]) -> Value:
-    """Indexing by one tensor of integers: rows of a matrix are an embedding; otherwise an opaque gather."""
+    """Indexing by one tensor of integers.
+
+    Rows of a matrix are an embedding; otherwise an opaque gather.
+    """
     index = keys[0]
     if len(keys) != 1 or not isinstance(index, Tensor):
         return m.unknown("advanced indexing with several keys is not interpreted")

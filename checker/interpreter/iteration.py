@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator as HostGenerator
-from collections.abc import Iterable
-from collections.abc import Iterator as HostIterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from checker.interpreter.hosting import host
-from checker.interpreter.machine import Frame, Machine
 from checker.interpreter.tensors import Tensor
 from checker.interpreter.values import (
     ClassValue,
@@ -22,7 +18,14 @@ from checker.interpreter.values import (
     type_name,
 )
 
-VIEWS = (type({}.keys()), type({}.values()), type({}.items()))
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable
+    from collections.abc import Generator as HostGenerator
+    from collections.abc import Iterator as HostIterator
+
+    from checker.interpreter.machine import Frame, Machine
+
+VIEWS: tuple[type[Collection[Value]], ...] = (type({}.keys()), type({}.values()), type({}.items()))
 _END = object()
 
 
@@ -170,7 +173,8 @@ def enum_members(cls: ClassValue) -> list[Instance]:
 def _guarded(m: Machine, value: Any) -> HostIterator[Value]:
     """A host collection that may change while it is iterated over: Python says so.
 
-    The order of a set of texts is no part of its meaning; here it is sorted, so that nothing depends on chance.
+    The order of a set of texts is no part of its meaning; here it is sorted, so that nothing
+    depends on chance.
     """
     texts = isinstance(value, (set, frozenset)) and all(isinstance(v, str) for v in value)
     source = iter(sorted(value) if texts else value)

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from checker.graph import dims
 from checker.graph.dims import Dim, Poly
 from checker.interpreter.broadcasting import check_same, factors_of
 from checker.interpreter.casting import copied
 from checker.interpreter.indexing import select, slice_axis
 from checker.interpreter.iteration import iterate
-from checker.interpreter.machine import Machine
 from checker.interpreter.storages import Root, with_axis
 from checker.interpreter.tensors import Tensor, arranged, op, regroup
 from checker.interpreter.values import Unknown, Value, type_name
+
+if TYPE_CHECKING:
+    from checker.interpreter.machine import Machine
 
 
 def axis_index(m: Machine, t: Tensor, dim: Value, extra: int = 0) -> int:
@@ -24,9 +28,7 @@ def axis_index(m: Machine, t: Tensor, dim: Value, extra: int = 0) -> int:
     return dim % rank if rank else 0
 
 
-def cat(
-    m: Machine, tensors: Value, dim: Value = 0, axis: Value = None, out: Value = None
-) -> Value:
+def cat(m: Machine, tensors: Value, dim: Value = 0, axis: Value = None, out: Value = None) -> Value:
     """torch.cat."""
     items = _tensors(m, tensors, "cat")
     if isinstance(items, Unknown):
@@ -161,7 +163,8 @@ def _even(m: Machine, total: Dim, size: Dim) -> list[Dim]:
         return [size] * count
     if isinstance(total, int) and isinstance(size, int):
         m.check_size(total // size)
-        return [size] * (total // size) + [total % size]
+        parts: list[Dim] = [size] * (total // size)
+        return [*parts, total % size]
     raise m.stuck("a split whose number of parts is not known")
 
 
@@ -200,7 +203,8 @@ def tensor_split(m: Machine, t: Tensor, indices_or_sections: Value, dim: Value =
     if not isinstance(total, int):
         raise m.stuck("a split whose sizes are not known")
     larger = total % count
-    return _cut(m, t, where, [total // count + (i < larger) for i in range(count)])
+    sizes: list[Dim] = [total // count + (i < larger) for i in range(count)]
+    return _cut(m, t, where, sizes)
 
 
 def narrow(m: Machine, t: Tensor, dim: Value, start: Value, length: Value) -> Value:

@@ -1,17 +1,17 @@
-"""The state of one interpretation: frames, budgets, decisions, modules, the record of configuration reads."""
+"""The state of one interpretation.
+
+Frames, budgets, decisions, modules, the record of configuration reads.
+"""
 
 from __future__ import annotations
 
-import ast
 import os
 import sys
 import time
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from checker.graph.builder import Builder
-from checker.graph.terms import Pool, Term
 from checker.interpreter.hosting import PASSING
 from checker.interpreter.values import (
     ClassValue,
@@ -25,10 +25,14 @@ from checker.interpreter.values import (
     Value,
 )
 from checker.location import Location
-from checker.syntax import Workspace
 
 if TYPE_CHECKING:
+    import ast
+    from collections.abc import Callable
+
+    from checker.graph.terms import Pool, Term
     from checker.interpreter.stubs import Stubs
+    from checker.syntax import Workspace
 
 
 _EVERYDAY = frozenset(("AttributeError", "KeyError", "StopIteration", "IndexError"))
@@ -51,8 +55,8 @@ class Limits:
 class Frame:
     """One activation. `node` is what is being evaluated, for locations.
 
-    `top_level` is the statement of the module being run, in frames of the module's own level: names it uses have the
-    values that statements above it gave them.
+    `top_level` is the statement of the module being run, in frames of the module's own level: names
+    it uses have the values that statements above it gave them.
     """
 
     scope: Scope
@@ -68,7 +72,10 @@ class Frame:
 
 @dataclass(frozen=True, slots=True)
 class ConfigRead:
-    """One read of a configuration key. `place` is the dotted place of the object it was read from ("" = top)."""
+    """One read of a configuration key.
+
+    `place` is the dotted place of the object it was read from ("" = top).
+    """
 
     place: str
     key: str
@@ -93,7 +100,8 @@ class Machine:
         pool: the pool the graph's terms are made in (shared by the two sides of a comparison).
         stubs: operator summaries.
         settings: deployment facts that summaries may ask for (``setting("tp")``).
-        script: answers to undecided conditions, in order; further ones are answered True and recorded.
+        script: answers to undecided conditions, in order; further ones are answered True and
+            recorded.
         engine: label of the tree whose lines are preferred as origins.
     """
 
@@ -146,7 +154,10 @@ class Machine:
     # -- places ---------------------------------------------------------------------------------
 
     def location(self) -> Location | None:
-        """Where we are: the innermost frame in the engine's own tree, else the innermost with a file."""
+        """Where we are.
+
+        The innermost frame in the engine's own tree, else the innermost with a file.
+        """
         fallback: Location | None = None
         for frame in reversed(self.frames):
             file = frame.module.file
@@ -196,7 +207,10 @@ class Machine:
         return raised
 
     def parameters_at_hand(self) -> tuple[str, ...]:
-        """Parameters and checkpoint tensors that the innermost frames hold: what a failing load was about."""
+        """Parameters and checkpoint tensors that the innermost frames hold.
+
+        What a failing load was about.
+        """
         from checker.interpreter.tensors import Tensor
 
         found: dict[str, None] = {}
@@ -234,19 +248,27 @@ class Machine:
             raise self.stuck(f"a {type(container).__name__} may have been changed: {reason}")
 
     def identity(self, value: Value) -> int:
-        """`id(value)`; what was asked for is kept alive, so that no other object gets its number."""
+        """`id(value)`.
+
+        What was asked for is kept alive, so that no other object gets its number.
+        """
         self.kept[id(value)] = value
         return id(value)
 
     # -- decisions ------------------------------------------------------------------------------
 
     def decide(self, text: str) -> bool:
-        """Answers a condition nothing decides: from the script, else True; both answers get explored."""
+        """Answers a condition nothing decides.
+
+        From the script, else True; both answers get explored.
+        """
         if text in self.answers:
             return self.answers[text]
         index = len(self.decisions)
         if index >= self.limits.forks:
-            raise self.stuck(f"too many conditions that neither configuration nor shapes decide ({text})")
+            raise self.stuck(
+                f"too many conditions that neither configuration nor shapes decide ({text})"
+            )
         self.decisions.append(Decision(self.location(), text))
         if self.debug:
             sys.stderr.write(f"undecided: {text} {self.trail()}\n")

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import ast
 import operator
-from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from checker.graph.dims import Poly
 from checker.interpreter import attributes, calls, equality, sizes, texts
+from checker.interpreter.broadcasting import elementwise
 from checker.interpreter.hosting import PLAIN, check_growth, host, is_plain, unwrapped
 from checker.interpreter.iteration import VIEWS, iterate
-from checker.interpreter.machine import Machine
-from checker.interpreter.broadcasting import elementwise
 from checker.interpreter.tensors import Tensor
 from checker.interpreter.values import (
     ClassValue,
@@ -22,6 +20,11 @@ from checker.interpreter.values import (
     Value,
     type_name,
 )
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from checker.interpreter.machine import Machine
 
 _BINARY: dict[type[ast.operator], tuple[str, Callable[[Any, Any], Any]]] = {
     ast.Add: ("add", operator.add),
@@ -185,10 +188,9 @@ def in_place(m: Machine, op: type[ast.operator], current: Value, value: Value) -
         data.update(other)
         return current
     if isinstance(data, set) and isinstance(other, (set, frozenset, *VIEWS)):
-        function = {"or": set.update, "and": set.intersection_update}.get(name)
-        function = function or {"sub": set.difference_update}.get(name)
-        if function is not None:
-            function(data, other)
+        names = {"or": "update", "and": "intersection_update", "sub": "difference_update"}
+        if name in names:
+            getattr(data, names[name])(other)
             return current
     return binary(m, op, current, value)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from checker.interpreter import (
     attributes,
@@ -14,10 +14,16 @@ from checker.interpreter import (
     scopes,
 )
 from checker.interpreter.hosting import unwrapped
-from checker.interpreter.machine import Frame, Machine
 from checker.interpreter.values import ClassValue, Instance, Unknown, Value
 
-_SELF_MATCHING = frozenset("bool bytes dict float frozenset int list set str tuple".split())
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from checker.interpreter.machine import Frame, Machine
+
+_SELF_MATCHING = frozenset(
+    ["bool", "bytes", "dict", "float", "frozenset", "int", "list", "set", "str", "tuple"]
+)
 
 
 def matches(m: Machine, frame: Frame, pattern: ast.pattern, subject: Value) -> bool:
@@ -49,9 +55,7 @@ def matches(m: Machine, frame: Frame, pattern: ast.pattern, subject: Value) -> b
             raise m.stuck("this match pattern is not interpreted")
 
 
-def _sequence(
-    m: Machine, frame: Frame, patterns: Sequence[ast.pattern], subject: Value
-) -> bool:
+def _sequence(m: Machine, frame: Frame, patterns: Sequence[ast.pattern], subject: Value) -> bool:
     if isinstance(subject, Instance) and subject.data is None and subject.cls.unknown_base:
         raise m.stuck("a match on an object whose class is not described")
     subject = unwrapped(subject)
@@ -110,6 +114,8 @@ def _class(m: Machine, frame: Frame, pattern: ast.MatchClass, subject: Value) ->
     pairs += zip(pattern.kwd_attrs, pattern.kwd_patterns, strict=True)
     for name, inner in pairs:
         has = attributes.has(m, subject, name)
-        if not m.truth(has, "case") or not matches(m, frame, inner, attributes.get(m, subject, name)):
+        if not m.truth(has, "case") or not matches(
+            m, frame, inner, attributes.get(m, subject, name)
+        ):
             return False
     return True

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from checker.graph.dims import Dim, Poly
-from checker.graph.terms import Term
 from checker.interpreter.broadcasting import check_same, elementwise
 from checker.interpreter.casting import copied, kind_of
 from checker.interpreter.hosting import unwrapped
 from checker.interpreter.joining import axis_index
-from checker.interpreter.machine import Machine
 from checker.interpreter.storages import Root
 from checker.interpreter.tensors import (
     Tensor,
@@ -20,6 +20,10 @@ from checker.interpreter.tensors import (
     regroup,
 )
 from checker.interpreter.values import Unknown, Value
+
+if TYPE_CHECKING:
+    from checker.graph.terms import Term
+    from checker.interpreter.machine import Machine
 
 
 def _checked(m: Machine, name: str, *values: Value) -> list[Tensor] | Unknown:
@@ -150,7 +154,7 @@ def embedding(m: Machine, input: Value, weight: Value, *rest: Value, **options: 
     operands = _checked(m, "embedding", input, weight)
     if isinstance(operands, Unknown):
         return operands
-    if options.get("max_norm") is not None or len(rest) > 1 and rest[1] is not None:
+    if options.get("max_norm") is not None or (len(rest) > 1 and rest[1] is not None):
         return m.unknown("an embedding with max_norm")
     ids, table = operands[0], arranged(m, operands[1])
     if len(table.axes) != 2 or not all(len(g) == 1 for g in table.axes):
@@ -223,7 +227,7 @@ def softmax(m: Machine, t: Tensor, dim: Value = -1, dtype: Value = None) -> Valu
 
 def arange(m: Machine, *args: Value, **kwargs: Value) -> Value:
     """torch.arange."""
-    values = {"start": 0, "end": None, "step": 1}
+    values: dict[str, Value] = {"start": 0, "end": None, "step": 1}
     names = ("end",) if len(args) == 1 else ("start", "end", "step")
     values.update(zip(names, args, strict=False))
     values.update({k: v for k, v in kwargs.items() if k in values})

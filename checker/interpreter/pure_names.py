@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from checker.graph.dims import Poly
@@ -11,14 +10,62 @@ from checker.interpreter.hosting import host, is_plain, plain
 from checker.interpreter.values import Native, Unknown, Value
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from checker.interpreter.machine import Machine
 
-_MATH = (
-    "acos asin atan atan2 ceil copysign cos degrees exp expm1 fabs floor fmod frexp fsum gcd hypot isclose isfinite"
-    " isinf isnan log log10 log1p log2 modf pow prod radians sin sqrt tan tanh trunc"
-).split()
+_MATH = [
+    "acos",
+    "asin",
+    "atan",
+    "atan2",
+    "ceil",
+    "copysign",
+    "cos",
+    "degrees",
+    "exp",
+    "expm1",
+    "fabs",
+    "floor",
+    "fmod",
+    "frexp",
+    "fsum",
+    "gcd",
+    "hypot",
+    "isclose",
+    "isfinite",
+    "isinf",
+    "isnan",
+    "log",
+    "log10",
+    "log1p",
+    "log2",
+    "modf",
+    "pow",
+    "prod",
+    "radians",
+    "sin",
+    "sqrt",
+    "tan",
+    "tanh",
+    "trunc",
+]
 _CONSTANTS = {f"math.{name}": getattr(math, name) for name in ("e", "inf", "nan", "pi", "tau")}
-_FLAGS = "A ASCII I IGNORECASE M MULTILINE S DOTALL X VERBOSE U UNICODE NOFLAG".split()
+_FLAGS = [
+    "A",
+    "ASCII",
+    "I",
+    "IGNORECASE",
+    "M",
+    "MULTILINE",
+    "S",
+    "DOTALL",
+    "X",
+    "VERBOSE",
+    "U",
+    "UNICODE",
+    "NOFLAG",
+]
 
 
 def _adapted(name: str, function: Callable[..., Any]) -> Native:

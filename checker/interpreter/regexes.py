@@ -81,7 +81,10 @@ def _prepared(m: Machine, pattern: Value, flags: Value, text: Value) -> Any:
 
 
 def _ends_soon(pattern: str, length: int) -> bool:
-    """Whether the search is short: nothing ambiguous inside a repeated group, and few repetitions for the text."""
+    """Whether the search is short.
+
+    Nothing ambiguous inside a repeated group, and few repetitions for the text.
+    """
     repeats = 0
     groups: list[bool] = [False]
     index, in_class = 0, False

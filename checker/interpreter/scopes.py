@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from checker.interpreter.machine import Frame, Machine
 from checker.interpreter.values import Code, Scope, Value
 
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
 
 
 def code_of(m: Machine, node: ast.AST) -> Code:
-    """The names that the body of a function or class binds itself, and whether it is a generator."""
+    """The names that a function or class body binds itself, and whether it is a generator."""
     code = m.codes.get(node)
     if code is None:
         code = m.codes[node] = _analyse(node)
@@ -172,7 +173,9 @@ def lookup(m: Machine, frame: Frame, name: str) -> Value:
             break
         if name in scope.code.local_names:
             kind = "UnboundLocalError" if scope is frame.scope else "NameError"
-            raise m.exception(kind, f"cannot access variable '{name}' where it is not associated with a value")
+            raise m.exception(
+                kind, f"cannot access variable '{name}' where it is not associated with a value"
+            )
         scope = scope.parent
     return _outer(m, frame, name)
 

@@ -1,15 +1,23 @@
-"""Changes of shape: reshape, permute, squeeze, expand. Where the layout can say it, the term stays."""
+"""Changes of shape: reshape, permute, squeeze, expand.
+
+Where the layout can say it, the term stays.
+"""
 
 from __future__ import annotations
+
+import itertools
+from typing import TYPE_CHECKING
 
 from checker.graph import dims
 from checker.graph.dims import Dim, Poly
 from checker.interpreter.hosting import unwrapped
 from checker.interpreter.joining import axis_index
-from checker.interpreter.machine import Machine
 from checker.interpreter.storages import Expanded, Loose, is_whole
 from checker.interpreter.tensors import Axes, Tensor, arranged, from_term, op, split_axis
 from checker.interpreter.values import Unknown, Value
+
+if TYPE_CHECKING:
+    from checker.interpreter.machine import Machine
 
 
 def flat_sizes(sizes: tuple[Value, ...] | list[Value]) -> list[Value]:
@@ -52,8 +60,11 @@ def _reshaped(m: Machine, t: Tensor, sizes: list[Value], copies: bool) -> Value:
 
 
 def merged(m: Machine, t: Tensor, groups: Axes, copies: bool) -> Tensor:
-    """The tensor under a layout that may merge axes. Where that may take a copy, it is not known to share."""
-    adjacent = all(b == a + 1 for g in groups for a, b in zip(g, g[1:], strict=False))
+    """The tensor under a layout that may merge axes.
+
+    Where that may take a copy, it is not known to share.
+    """
+    adjacent = all(b == a + 1 for g in groups for a, b in itertools.pairwise(g))
     merges = any(len(g) > 1 for g in groups)
     if copies and merges and not (adjacent and is_whole(t.storage)):
         return t.alike(Loose(m, t.storage), groups)
@@ -84,7 +95,10 @@ def _resolve(m: Machine, t: Tensor, sizes: list[Dim]) -> list[Dim]:
 
 
 def _regrouped(m: Machine, t: Tensor, target: list[Dim]) -> tuple[Tensor, Axes] | None:
-    """The tensor with logical axes split so that each target axis is a group of them; None where that fails."""
+    """The tensor with logical axes split so that each target axis is a group of them.
+
+    None where that fails.
+    """
     atoms = [x for g in t.axes for x in g]
     groups: list[tuple[int, ...]] = []
     position = 0

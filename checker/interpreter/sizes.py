@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from checker.graph import dims
-from checker.graph.dims import Dim
+
+if TYPE_CHECKING:
+    from checker.graph.dims import Dim
 
 
 def arithmetic(name: str, left: Dim, right: Dim) -> Dim | None:

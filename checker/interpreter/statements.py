@@ -1,4 +1,7 @@
-"""Statements: one function per kind. A block returns None when it falls through, else the signal that ended it."""
+"""Statements: one function per kind.
+
+A block returns None when it falls through, else the signal that ended it.
+"""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Storages: where the term of a tensor lives, and what of it a view shows.
 
-Views keep their base: what is written through one is seen through all others, as in torch. Reading a view computes
-its term from its base's; writing sets the base's.
+Views keep their base: what is written through one is seen through all others, as in torch. Reading
+a view computes its term from its base's; writing sets the base's.
 """
 
 from __future__ import annotations
@@ -9,15 +9,18 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Protocol
 
 from checker.graph import dims
-from checker.graph.dims import Dim
 from checker.graph.terms import Attr, ShapeError, Term
 
 if TYPE_CHECKING:
+    from checker.graph.dims import Dim
     from checker.interpreter.machine import Machine
 
 
 def op(m: Machine, name: str, /, *terms: Term, **attrs: Attr) -> Term:
-    """One operator at the current place; a shape the checked program could not compute raises there."""
+    """One operator at the current place.
+
+    A shape the checked program could not compute raises there.
+    """
     m.mark()
     if not m.grad_disabled:
         for term in terms:
@@ -184,7 +187,10 @@ class Regrouped(_View):
 
 
 class Expanded(_View):
-    """Another storage with axes broadcast (`axes`: for each logical axis that of the base, or None)."""
+    """Another storage with axes broadcast (`axes`.
+
+    For each logical axis that of the base, or None).
+    """
 
     __slots__ = ("axes", "shape")
 
@@ -204,10 +210,12 @@ class Expanded(_View):
 
 
 class Loose:
-    """A copy of another storage, possibly reshaped, or that storage itself: which of the two is not known.
+    """A copy of another storage, possibly reshaped, or that storage itself.
 
-    `x.contiguous()`, `x.to(dtype)` and `x.reshape(…)` copy only where they must. As long as neither side is written
-    to it makes no difference; after that the other side is unknown.
+    Which of the two is not known.
+
+    `x.contiguous()`, `x.to(dtype)` and `x.reshape(…)` copy only where they must. As long as neither
+    side is written to it makes no difference; after that the other side is unknown.
     """
 
     __slots__ = ("_seen", "_term", "_version", "parent")

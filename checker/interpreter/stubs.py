@@ -1,14 +1,13 @@
 """Operator summaries: what leaves of the checked code mean, read from `contracts/operators/*.yaml`.
 
-A summary is a definition in Python syntax, interpreted like the checked code itself; it stands in for the
-definitions whose dotted names it lists. An overlay replaces only the members it defines. Beside Python's builtins a
-summary sees `op` (the graph's operators) and whatever it imports.
+A summary is a definition in Python syntax, interpreted like the checked code itself; it stands in
+for the definitions whose dotted names it lists. An overlay replaces only the members it defines.
+Beside Python's builtins a summary sees `op` (the graph's operators) and whatever it imports.
 """
 
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Any
@@ -17,6 +16,8 @@ from checker.errors import InputError
 from checker.interpreter.values import ClassValue, External, Function, ModuleValue, Value
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from checker.interpreter.machine import Machine
 
 
@@ -24,9 +25,9 @@ if TYPE_CHECKING:
 class Summary:
     """One entry of an operator file.
 
-    `match`: dotted names, `*` spans any characters. `defines`: members one of which the definition in the tree must
-    have for the summary to apply (so that one of several shapes of the same class is chosen by what is defined,
-    never by a version).
+    `match`: dotted names, `*` spans any characters. `defines`: members one of which the definition
+    in the tree must have for the summary to apply (so that one of several shapes of the same class
+    is chosen by what is defined, never by a version).
     """
 
     name: str
@@ -55,7 +56,10 @@ class _StubTree:
 
 
 class Stubs:
-    """All summaries, indexed by the last part of the names they match. Each is parsed when first needed."""
+    """All summaries, indexed by the last part of the names they match.
+
+    Each is parsed when first needed.
+    """
 
     def __init__(self, summaries: Iterable[Summary]) -> None:
         self._all = tuple(summaries)
@@ -75,13 +79,12 @@ class Stubs:
     def matching(self, path: str) -> list[Summary]:
         """Summaries whose patterns match a dotted name."""
         last = path.rpartition(".")[2]
-        found = [
+        return [
             s
             for key in (last, "*")
             for s in self._by_last.get(key, ())
             if any(fnmatchcase(path, pattern) for pattern in s.match)
         ]
-        return found
 
     def in_file(self, file: str, name: str) -> Summary | None:
         """The summary of a file that defines `name`."""
@@ -127,7 +130,7 @@ def load(documents: Iterable[tuple[str, Any]]) -> Stubs:
 
 
 def find(m: Machine, path: str) -> Value:
-    """The value that stands in for the definition called `path`, or None when it is not summarised."""
+    """What stands in for the definition called `path`, or None when it is not summarised."""
     from checker.interpreter import pure_names, torch_names
 
     for summary in m.stubs.matching(path):
@@ -140,7 +143,9 @@ def find(m: Machine, path: str) -> Value:
 def overlay(m: Machine, cls: ClassValue) -> ClassValue | None:
     """The overlay of a class of the trees, if one matches what the class defines."""
     for summary in m.stubs.matching(cls.qualname):
-        if summary.overlay and (not summary.defines or any(n in cls.namespace for n in summary.defines)):
+        if summary.overlay and (
+            not summary.defines or any(n in cls.namespace for n in summary.defines)
+        ):
             value = value_of(m, summary, cls.qualname)
             if isinstance(value, ClassValue):
                 return value
@@ -154,7 +159,9 @@ def stub_module(m: Machine, file: str) -> ModuleValue:
         from checker.interpreter import torch_names
         from checker.syntax import ModuleFile
 
-        module = ModuleValue(f"<{file}>", ModuleFile(f"<{file}>", _StubTree(), file, False, []), is_stub=True)
+        module = ModuleValue(
+            f"<{file}>", ModuleFile(f"<{file}>", _StubTree(), file, False, []), is_stub=True
+        )
         module.touched = True
         module.scope.names["op"] = torch_names.operators(m)
         m.shared[key] = module
@@ -164,7 +171,8 @@ def stub_module(m: Machine, file: str) -> ModuleValue:
 def value_of(m: Machine, summary: Summary, path: str) -> Value:
     """What a summary says of the definition called `path`; it is evaluated once per machine.
 
-    That is the definition named like the last part of `path`, if the summary has one, else the one it is named for.
+    That is the definition named like the last part of `path`, if the summary has one, else the one
+    it is named for.
     """
     from checker.interpreter import statements
     from checker.interpreter.machine import Frame
@@ -198,7 +206,10 @@ def _defined(stmt: ast.stmt) -> list[str]:
 
 
 def sibling(m: Machine, module: ModuleValue, name: str) -> Value:
-    """A name used in a summary that another summary of the same file defines; None if there is none."""
+    """A name used in a summary that another summary of the same file defines.
+
+    None if there is none.
+    """
     summary = m.stubs.in_file(module.name.strip("<>"), name)
     return value_of(m, summary, name) if summary is not None else None
 

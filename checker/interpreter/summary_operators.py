@@ -38,7 +38,10 @@ def _gelu(m: Machine, x: Value, approximate: Value = "none") -> Value:
 
 
 def _stack_op(name: str) -> Call:
-    """`op.name(tensor, …, attr=…)`: a graph operator over whole tensors, layout of the first kept."""
+    """`op.name(tensor, …, attr=…)`.
+
+    A graph operator over whole tensors, layout of the first kept.
+    """
 
     def run(m: Machine, *values: Value, **attrs: Value) -> Value:
         for value in (*values, *attrs.values()):
@@ -59,14 +62,18 @@ def _head_layout(m: Machine, t: Tensor) -> Tensor:
 def _rope(m: Machine, x: Tensor, positions: Tensor, **attrs: Value) -> Value:
     """Rotary embedding of `x` (tokens, heads, head_dim)."""
     scaling = attrs.get("scaling")
-    frozen = tuple(sorted((k, _frozen(v)) for k, v in scaling.items())) if isinstance(scaling, dict) else None
+    frozen = (
+        tuple(sorted((k, _frozen(v)) for k, v in scaling.items()))
+        if isinstance(scaling, dict)
+        else None
+    )
     attrs["scaling"] = frozen
     x = _one_axis_each(m, x)
     return x.alike(Root(op(m, "rope", x.term(m), arranged(m, positions).term(m), **attrs)))
 
 
 def _one_axis_each(m: Machine, t: Tensor) -> Tensor:
-    """The same tensor with every axis held by one logical axis (none where it is of size one), in order."""
+    """The same tensor with every axis held by one logical axis or none, in order."""
     for axis in range(len(t.axes)):
         t = regroup(m, t, axis)
     return arranged(m, t)
@@ -77,11 +84,17 @@ def _frozen(value: Value) -> Value:
 
 
 def _inv_freq(m: Machine, base: Value, dim: Value, scaling: Value) -> Value:
-    frozen = tuple(sorted((k, _frozen(v)) for k, v in scaling.items())) if isinstance(scaling, dict) else None
+    frozen = (
+        tuple(sorted((k, _frozen(v)) for k, v in scaling.items()))
+        if isinstance(scaling, dict)
+        else None
+    )
     return from_term(op(m, "inv_freq", base=base, dim=dim, scaling=frozen))
 
 
-def _attention(m: Machine, q: Tensor, keys: Value, values: Value, visible: Value, scale: Value) -> Value:
+def _attention(
+    m: Machine, q: Tensor, keys: Value, values: Value, visible: Value, scale: Value
+) -> Value:
     """Attention of q (tokens, heads, head_dim) over one (key, value, band) per step."""
     q = _one_axis_each(m, q)
     terms = [q.term(m)]
@@ -102,7 +115,7 @@ def _parts(m: Machine, t: Tensor, axis: Value) -> Value:
 
 
 def _band(m: Machine, t: Value, size: Value = None) -> Value:
-    """The band (lo, hi) of query minus key distances for which a mask predicate holds, or unknown."""
+    """The band (lo, hi) of distances for which a mask predicate holds, or unknown."""
     if isinstance(t, Unknown):
         return t
     found = m.builder.band(as_tensor(m, t).term(m))  # type: ignore[union-attr]
@@ -134,7 +147,10 @@ def _buffer(m: Machine, t: Tensor, persistent: Value = True) -> Value:
 
 
 def _children(m: Machine, module: Instance) -> Value:
-    """(name, submodule or tensor) pairs of a module, in the order they were set; containers' items included."""
+    """(name, submodule or tensor) pairs of a module, in the order they were set.
+
+    Containers' items included.
+    """
     pairs: list[Value] = []
     for name, value in module.attrs.items():
         if name == "_items" and isinstance(value, (list, dict)):
@@ -193,8 +209,7 @@ def _functions_of(m: Machine, cls: ClassValue) -> Value:
     """(name, function) of every function in a class and its bases, bases first."""
     found: dict[str, Value] = {}
     for base in reversed(cls.mro):
-        for name, value in base.namespace.items():
-            found[name] = value
+        found.update(base.namespace)
     return list(found.items())
 
 
@@ -262,7 +277,11 @@ def _annotation(m: Machine, cls: Value, name: Value) -> Value:
     owner, node = classes.fields(cls).get(name, (None, None))
     if owner is None or owner.module is None:
         return None
-    is_list = isinstance(node, ast.Subscript) and isinstance(node.value, ast.Name) and node.value.id == "list"
+    is_list = (
+        isinstance(node, ast.Subscript)
+        and isinstance(node.value, ast.Name)
+        and node.value.id == "list"
+    )
     inner = node.slice if is_list and isinstance(node, ast.Subscript) else node
     if not isinstance(inner, ast.Name):
         return None
@@ -376,5 +395,3 @@ OPERATORS: dict[str, Call] = {
     "is_unknown": lambda m, x: isinstance(x, Unknown),
     "term": lambda m, name, *values, **attrs: _stack_op(name)(m, *values, **attrs),
 }
-
-

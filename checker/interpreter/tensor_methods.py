@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 from checker.graph import dims
 from checker.interpreter import casting, havoc, indexing, joining, products, shaping
 from checker.interpreter.broadcasting import as_tensor, elementwise
-from checker.interpreter.hosting import applied
 from checker.interpreter.host_methods import MISSING
-from checker.interpreter.machine import Machine
+from checker.interpreter.hosting import applied
 from checker.interpreter.tensors import Tensor, filled, op
 from checker.interpreter.values import External, Native, Unknown, Value
+
+if TYPE_CHECKING:
+    from checker.interpreter.machine import Machine
 
 Method = Callable[..., Value]
 
@@ -61,26 +64,172 @@ _LOGICAL = frozenset(("logical_and", "logical_or", "logical_not"))
 _SCALED = frozenset(("add", "sub", "subtract"))
 _DTYPES = {"float": "torch.bfloat16", "int": "torch.int64", "bool": "torch.bool"}
 
-# Names that real tensors have and that are not interpreted: asked whether a tensor has one, the answer is yes.
+# Names that real tensors have and that are not interpreted: asked whether a tensor has one, the
+# answer is yes.
 _OTHER_NAMES = frozenset(
-    "all any item tolist numpy scatter scatter_add_ scatter_add index_select index_copy_ index_copy index_fill_ gather"
-    " masked_select masked_scatter_ topk sort argsort cumsum cumprod nonzero unique bincount roll flip tril triu diag"
-    " diagonal repeat tile bmm mm addmm addmm_ baddbmm einsum index_add_ index_add index_put_ index_put normal_ uniform_"
-    " random_ bernoulli_ exponential_ trunc_normal_ isnan isinf isfinite nan_to_num max min amax amin argmin prod var std"
-    " norm stride storage storage_offset untyped_storage backward register_hook retain_grad view_as reshape_as unfold"
-    " new_tensor cross dot mv outer lerp lerp_ addcmul addcmul_ addcdiv_ clamp_ clamp_min clamp_max data_ptr nbytes itemsize"
-    " is_leaf grad_fn is_cpu layout names version _version is_nested is_contiguous is_complex is_signed is_pinned is_shared"
-    " share_memory_ set_ resize_ resize_as_ as_strided swapdims moveaxis movedim broadcast_to hardswish softplus erfinv log1p"
-    " log2 log10 expm1 round ceil trunc frac sign bitwise_and bitwise_or bitwise_xor bitwise_not fmod atan2 where take"
-    " take_along_dim put_ searchsorted histc logsumexp log_softmax count_nonzero nelement ndimension dense_dim is_inference"
-    " apply_ map_ tolist type tensor_split hsplit vsplit dsplit fill_diagonal_ squeeze_ unsqueeze_ transpose_ t_ zero_".split()
+    [
+        "all",
+        "any",
+        "item",
+        "tolist",
+        "numpy",
+        "scatter",
+        "scatter_add_",
+        "scatter_add",
+        "index_select",
+        "index_copy_",
+        "index_copy",
+        "index_fill_",
+        "gather",
+        "masked_select",
+        "masked_scatter_",
+        "topk",
+        "sort",
+        "argsort",
+        "cumsum",
+        "cumprod",
+        "nonzero",
+        "unique",
+        "bincount",
+        "roll",
+        "flip",
+        "tril",
+        "triu",
+        "diag",
+        "diagonal",
+        "repeat",
+        "tile",
+        "bmm",
+        "mm",
+        "addmm",
+        "addmm_",
+        "baddbmm",
+        "einsum",
+        "index_add_",
+        "index_add",
+        "index_put_",
+        "index_put",
+        "normal_",
+        "uniform_",
+        "random_",
+        "bernoulli_",
+        "exponential_",
+        "trunc_normal_",
+        "isnan",
+        "isinf",
+        "isfinite",
+        "nan_to_num",
+        "max",
+        "min",
+        "amax",
+        "amin",
+        "argmin",
+        "prod",
+        "var",
+        "std",
+        "norm",
+        "stride",
+        "storage",
+        "storage_offset",
+        "untyped_storage",
+        "backward",
+        "register_hook",
+        "retain_grad",
+        "view_as",
+        "reshape_as",
+        "unfold",
+        "new_tensor",
+        "cross",
+        "dot",
+        "mv",
+        "outer",
+        "lerp",
+        "lerp_",
+        "addcmul",
+        "addcmul_",
+        "addcdiv_",
+        "clamp_",
+        "clamp_min",
+        "clamp_max",
+        "data_ptr",
+        "nbytes",
+        "itemsize",
+        "is_leaf",
+        "grad_fn",
+        "is_cpu",
+        "layout",
+        "names",
+        "version",
+        "_version",
+        "is_nested",
+        "is_contiguous",
+        "is_complex",
+        "is_signed",
+        "is_pinned",
+        "is_shared",
+        "share_memory_",
+        "set_",
+        "resize_",
+        "resize_as_",
+        "as_strided",
+        "swapdims",
+        "moveaxis",
+        "movedim",
+        "broadcast_to",
+        "hardswish",
+        "softplus",
+        "erfinv",
+        "log1p",
+        "log2",
+        "log10",
+        "expm1",
+        "round",
+        "ceil",
+        "trunc",
+        "frac",
+        "sign",
+        "bitwise_and",
+        "bitwise_or",
+        "bitwise_xor",
+        "bitwise_not",
+        "fmod",
+        "atan2",
+        "where",
+        "take",
+        "take_along_dim",
+        "put_",
+        "searchsorted",
+        "histc",
+        "logsumexp",
+        "log_softmax",
+        "count_nonzero",
+        "nelement",
+        "ndimension",
+        "dense_dim",
+        "is_inference",
+        "apply_",
+        "map_",
+        "tolist",
+        "type",
+        "tensor_split",
+        "hsplit",
+        "vsplit",
+        "dsplit",
+        "fill_diagonal_",
+        "squeeze_",
+        "unsqueeze_",
+        "transpose_",
+        "t_",
+        "zero_",
+    ]
 )
 
 
 def attribute(m: Machine, t: Tensor, name: str, absent: bool = False) -> Value:
     """`t.name`.
 
-    `absent`: the code asks whether there is one; otherwise a name that is not known is taken to be one of torch's.
+    `absent`: the code asks whether there is one; otherwise a name that is not known is taken to be
+    one of torch's.
     """
     if name in t.extra:
         return t.extra[name]
@@ -110,7 +259,10 @@ def _called(
 def _undescribed(
     m: Machine, t: Tensor, name: str, args: list[Value], kwargs: dict[str, Value]
 ) -> Value:
-    """A method that is not interpreted: one whose name ends in an underscore writes to the tensor."""
+    """A method that is not interpreted.
+
+    One whose name ends in an underscore writes to the tensor.
+    """
     unknown = m.unknown(f"the tensor method {name} is not interpreted")
     changed = [t] if name.endswith("_") else []
     havoc.forget(m, unknown, [*changed, kwargs.get("out")])
@@ -191,7 +343,7 @@ def clamp(m: Machine, t: Value, min: Value = None, max: Value = None, out: Value
 
 
 def _as(kind: str) -> Method:
-    """`t.float()`, `t.long()`, …"""
+    """`t.float()`, `t.long()` and their like."""
     return lambda m, t, **options: casting.converted(m, t, kind)
 
 
@@ -201,7 +353,9 @@ def _moved(m: Machine, t: Tensor, *args: Value, **kwargs: Value) -> Tensor:
 
 
 def _type(m: Machine, t: Tensor, dtype: Value = None) -> Value:
-    return casting.to(m, t, dtype) if dtype is not None else m.unknown("the name of a tensor's type")
+    return (
+        casting.to(m, t, dtype) if dtype is not None else m.unknown("the name of a tensor's type")
+    )
 
 
 def _detach(m: Machine, t: Tensor) -> Tensor:
@@ -281,7 +435,9 @@ def _reduce(name: str) -> Method:
     return run
 
 
-def _scatter(m: Machine, t: Tensor, dim: Value, index: Value, src: Value = None, **options: Value) -> Tensor:
+def _scatter(
+    m: Machine, t: Tensor, dim: Value, index: Value, src: Value = None, **options: Value
+) -> Tensor:
     where = joining.axis_index(m, t, dim)
     source, places = as_tensor(m, options.pop("value", src)), as_tensor(m, index)
     if source is None or places is None or options:
@@ -318,11 +474,17 @@ def _contiguous(m: Machine, t: Tensor, **options: Value) -> Tensor:
 
 
 def _expand_as(m: Machine, t: Tensor, other: Value) -> Value:
-    return shaping.expand(m, t, *other.shape(m)) if isinstance(other, Tensor) else m.unknown("expand_as")
+    return (
+        shaping.expand(m, t, *other.shape(m))
+        if isinstance(other, Tensor)
+        else m.unknown("expand_as")
+    )
 
 
 def _view_as(m: Machine, t: Tensor, other: Value) -> Value:
-    return shaping.view(m, t, *other.shape(m)) if isinstance(other, Tensor) else m.unknown("view_as")
+    return (
+        shaping.view(m, t, *other.shape(m)) if isinstance(other, Tensor) else m.unknown("view_as")
+    )
 
 
 def _select(m: Machine, t: Tensor, dim: Value, index: Value) -> Value:
@@ -348,7 +510,7 @@ _FACTS: dict[str, Callable[[Machine, Tensor], Value]] = {
     "dtype": lambda m, t: External(_DTYPES[t.kind]),
     "device": lambda m, t: External("torch.device.cuda"),
     "data": lambda m, t: t.alike(t.storage),
-    "T": lambda m, t: shaping.reversed_axes(m, t),
+    "T": shaping.reversed_axes,
     "mT": lambda m, t: shaping.transpose(m, t, -1, -2),
     "requires_grad": lambda m, t: t.requires_grad,
     "is_cuda": lambda m, t: True,
@@ -359,7 +521,9 @@ _FACTS: dict[str, Callable[[Machine, Tensor], Value]] = {
     "__class__": lambda m, t: m.builtins["Tensor"],
     "__dict__": lambda m, t: t.extra,
 }
-_SPECIAL = frozenset("__add__ __mul__ __len__ __getitem__ __iter__ __eq__ __hash__ __repr__".split())
+_SPECIAL = frozenset(
+    ["__add__", "__mul__", "__len__", "__getitem__", "__iter__", "__eq__", "__hash__", "__repr__"]
+)
 _METHODS: dict[str, Method] = {
     "contiguous": _contiguous,
     "clone": lambda m, t, **options: casting.copied(m, t),
@@ -415,7 +579,7 @@ _METHODS: dict[str, Method] = {
     "clamp": clamp,
     "clip": clamp,
     "clamp_": _clamp_in_place,
-    "clamp_min": lambda m, t, min: clamp(m, t, min),
+    "clamp_min": clamp,
     "clamp_max": lambda m, t, max: clamp(m, t, None, max),
     "new_zeros": _new(0),
     "new_ones": _new(1),

@@ -1,22 +1,23 @@
 """Tensors: a graph term in a storage, seen through a layout.
 
-A term has a canonical logical shape without axes of size one. A tensor's own shape is a layout over it: each of
-its axes is an ordered group of logical axes (an empty group is an axis of size one). Views, transposes and batch
-dimensions of one are changes of layout and leave the term alone, so two programs that arrange the same numbers
-differently still build the same term.
+A term has a canonical logical shape without axes of size one. A tensor's own shape is a layout over
+it: each of its axes is an ordered group of logical axes (an empty group is an axis of size one).
+Views, transposes and batch dimensions of one are changes of layout and leave the term alone, so two
+programs that arrange the same numbers differently still build the same term.
 """
 
 from __future__ import annotations
 
+import itertools
 from typing import TYPE_CHECKING
 
 from checker.graph import dims
-from checker.graph.dims import Dim
-from checker.graph.terms import Term
 from checker.interpreter.storages import Permuted, Regrouped, Root, Storage, op
 from checker.interpreter.values import Unknown, Value
 
 if TYPE_CHECKING:
+    from checker.graph.dims import Dim
+    from checker.graph.terms import Term
     from checker.interpreter.machine import Machine
 
 Axes = tuple[tuple[int, ...], ...]
@@ -25,8 +26,8 @@ Axes = tuple[tuple[int, ...], ...]
 class Tensor:
     """A tensor of the checked program.
 
-    `kind` is "float", "int" or "bool". `parameter` says it is an nn.Parameter; `extra` holds attributes that the
-    checked code set on it (weight loaders, flags).
+    `kind` is "float", "int" or "bool". `parameter` says it is an nn.Parameter; `extra` holds
+    attributes that the checked code set on it (weight loaders, flags).
     """
 
     __slots__ = ("axes", "buffer", "extra", "kind", "parameter", "requires_grad", "storage")
@@ -109,9 +110,7 @@ def filled(
     return Tensor(Root(term), axes, kind)
 
 
-def unknown_tensor(
-    m: Machine, reason: str, shape: tuple[Dim, ...], kind: str = "float"
-) -> Tensor:
+def unknown_tensor(m: Machine, reason: str, shape: tuple[Dim, ...], kind: str = "float") -> Tensor:
     """A tensor of a known shape whose values are not known."""
     logical, axes = layout_of(shape)
     m.mark()
@@ -126,7 +125,7 @@ def regroup(m: Machine, t: Tensor, axis: int) -> Tensor:
     group = t.axes[axis]
     if len(group) <= 1:
         return t
-    if any(b != a + 1 for a, b in zip(group, group[1:], strict=False)):
+    if any(b != a + 1 for a, b in itertools.pairwise(group)):
         return regroup(m, arranged(m, t), axis)
     rank = len(t.term(m).shape)
     storage = Regrouped(t.storage, group[-1] - rank, count=len(group))

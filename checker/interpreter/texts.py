@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import ast
 import string
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from checker.graph.dims import Poly
 from checker.interpreter.hosting import check_format, host, is_plain, plain
-from checker.interpreter.machine import Machine
 from checker.interpreter.values import (
     ClassValue,
     External,
@@ -18,6 +16,11 @@ from checker.interpreter.values import (
     Value,
     type_name,
 )
+
+if TYPE_CHECKING:
+    import ast
+
+    from checker.interpreter.machine import Machine
 
 _DEPTH = 40
 
@@ -35,7 +38,9 @@ def repr_of(m: Machine, value: Value, open_: tuple[int, ...] = ()) -> Value:
     """`repr(value)`; unknown where Python would show an address."""
     if isinstance(value, Unknown):
         return value
-    if isinstance(value, (str, int, float, bool, bytes, type(None), range, slice, complex, type(...))):
+    if isinstance(
+        value, (str, int, float, bool, bytes, type(None), range, slice, complex, type(...))
+    ):
         return repr(value)
     if isinstance(value, Poly):
         return str(value)
@@ -168,23 +173,33 @@ def str_format(m: Machine, template: str, args: list[Value], kwargs: dict[str, V
     check_format(m, template)
     pieces: list[str] = []
     automatic = 0
-    for literal, name, spec, conversion in host(m, lambda: list(string.Formatter().parse(template))):
+    parsed = host(m, lambda: list(string.Formatter().parse(template)))
+    for literal, field, spec, conversion in parsed:
         pieces.append(literal)
-        if name is None:
+        if field is None:
             continue
-        if not name:
-            name, automatic = str(automatic), automatic + 1
+        name = field or str(automatic)
+        automatic += not field
         if not name.isalnum() and not name.isidentifier():
             return m.unknown("a format with access to parts of its values")
-        if name.isdigit() and int(name) >= len(args):
-            raise m.exception("IndexError", "Replacement index out of range for positional args tuple")
-        if not name.isdigit() and name not in kwargs:
-            raise m.exception("KeyError", name)
-        text = converted(m, args[int(name)] if name.isdigit() else kwargs[name], conversion, spec or "")
+        value = _replacement(m, name, args, kwargs)
+        text = converted(m, value, conversion, spec or "")
         if not isinstance(text, str):
             return text
         pieces.append(text)
     return "".join(pieces)
+
+
+def _replacement(m: Machine, name: str, args: list[Value], kwargs: dict[str, Value]) -> Value:
+    """The argument that a replacement field names."""
+    if not name.isdigit():
+        if name not in kwargs:
+            raise m.exception("KeyError", name)
+        return kwargs[name]
+    if int(name) >= len(args):
+        text = "Replacement index out of range for positional args tuple"
+        raise m.exception("IndexError", text)
+    return args[int(name)]
 
 
 def converted(m: Machine, value: Value, conversion: str | None, spec: str) -> Value:
@@ -204,7 +219,9 @@ def joined(m: Machine, parts: list[Value]) -> Value:
     """An f-string out of its evaluated parts."""
     for part in parts:
         if not isinstance(part, str):
-            return part if isinstance(part, Unknown) else m.unknown("a formatted value", harmless=True)
+            return (
+                part if isinstance(part, Unknown) else m.unknown("a formatted value", harmless=True)
+            )
     m.check_size(sum(map(len, parts)))
     return "".join(parts)
 

@@ -1,4 +1,4 @@
-"""The tensor language by name: `torch.cat`, `torch.nn.functional.silu`, …"""
+"""The tensor language by name: `torch.cat`, `torch.nn.functional.silu` and so on."""
 
 from __future__ import annotations
 
@@ -191,10 +191,31 @@ def _is_tensor(m: Machine, obj: Value) -> Value:
     return obj if isinstance(obj, Unknown) else isinstance(obj, Tensor)
 
 
-_AS_METHODS = (
-    "argmax chunk clamp clamp_max clamp_min flatten masked_fill mean narrow numel permute repeat_interleave reshape"
-    " squeeze sum swapaxes swapdims t tensor_split transpose unbind unflatten unsqueeze"
-).split()
+_AS_METHODS = [
+    "argmax",
+    "chunk",
+    "clamp",
+    "clamp_max",
+    "clamp_min",
+    "flatten",
+    "masked_fill",
+    "mean",
+    "narrow",
+    "numel",
+    "permute",
+    "repeat_interleave",
+    "reshape",
+    "squeeze",
+    "sum",
+    "swapaxes",
+    "swapdims",
+    "t",
+    "tensor_split",
+    "transpose",
+    "unbind",
+    "unflatten",
+    "unsqueeze",
+]
 _CREATED = {"zeros": 0, "ones": 1, "empty": None}
 FUNCTIONS: dict[str, Call] = {
     **{f"torch.{name}": _unary(name) for name in tensor_methods.UNARY},

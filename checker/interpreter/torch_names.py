@@ -1,8 +1,10 @@
-"""Names with a meaning built in: functions of the tensor language, and the `op` namespace of summaries."""
+"""Names with a meaning built in.
+
+Functions of the tensor language, and the `op` namespace of summaries.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from checker.interpreter import havoc
@@ -12,6 +14,8 @@ from checker.interpreter.torch_functions import FUNCTIONS
 from checker.interpreter.values import ClassValue, Instance, Native, Value
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from checker.interpreter.machine import Machine
 
 
@@ -33,7 +37,8 @@ def operators(m: Machine) -> Instance:
 def native(name: str, function: Callable[..., Value]) -> Native:
     """One of our functions as a value of the checked program.
 
-    What it cannot deal with makes its result unknown, and what it was given: the checked program is not to blame.
+    What it cannot deal with makes its result unknown, and what it was given: the checked program is
+    not to blame.
     """
 
     def run(m: Machine, args: list[Value], kwargs: dict[str, Value]) -> Value:
@@ -41,7 +46,7 @@ def native(name: str, function: Callable[..., Value]) -> Native:
             return function(m, *args, **kwargs)
         except PASSING:
             raise
-        except Exception as error:  # noqa: BLE001 - whatever it is, it is ours
+        except Exception as error:
             if m.debug:
                 raise
             unknown = m.unknown(f"{name} was given arguments it does not take ({error})")

@@ -9,9 +9,11 @@ from checker.graph.dims import sign as sign_of
 from checker.interpreter.values import External, Instance, Unknown, Value
 
 if TYPE_CHECKING:
+    from collections.abc import Collection
+
     from checker.interpreter.machine import Machine
 
-_VIEWS = (type({}.keys()), type({}.values()), type({}.items()))
+_VIEWS: tuple[type[Collection[Value]], ...] = (type({}.keys()), type({}.values()), type({}.items()))
 
 
 def truth(m: Machine, value: Value, text: str) -> bool:

@@ -1,20 +1,20 @@
 """Abstract values.
 
-Plain Python values (numbers, strings, None, tuples, lists, dicts, sets, ranges, slices) stand for themselves.
-Everything else the checked code can hold is one of the classes below.
+Plain Python values (numbers, strings, None, tuples, lists, dicts, sets, ranges, slices) stand for
+themselves. Everything else the checked code can hold is one of the classes below.
 """
 
 from __future__ import annotations
 
-import ast
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from checker.location import Location
-
 if TYPE_CHECKING:
+    import ast
+    from collections.abc import Callable
+
     from checker.interpreter.machine import Machine
+    from checker.location import Location
     from checker.syntax import ModuleFile
 
 Value = Any
@@ -23,17 +23,25 @@ Value = Any
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Unknown:
-    """A value that could not be determined. Contagious: what is computed from it is unknown, too."""
+    """A value that could not be determined.
+
+    Contagious: what is computed from it is unknown, too.
+    """
 
     reason: str
     location: Location | None
 
 
 class Raised(Exception):
-    """The checked program raised. `value` is the exception instance; `keys` are the configuration keys that the
-    condition guarding the raise (or the failing expression) had read."""
+    """The checked program raised.
 
-    def __init__(self, value: Instance, location: Location | None, keys: tuple[str, ...] = ()) -> None:
+    `value` is the exception instance; `keys` are the configuration keys that the condition guarding
+    the raise (or the failing expression) had read.
+    """
+
+    def __init__(
+        self, value: Instance, location: Location | None, keys: tuple[str, ...] = ()
+    ) -> None:
         super().__init__()
         self.value = value
         self.location = location
@@ -66,7 +74,10 @@ class Finished(Exception):
 
 
 class Stuck(Exception):
-    """Interpretation cannot go on soundly: the whole extraction is unproven. Checked code cannot catch it."""
+    """Interpretation cannot go on soundly: the whole extraction is unproven.
+
+    Checked code cannot catch it.
+    """
 
     def __init__(self, reason: str, location: Location | None) -> None:
         super().__init__(reason)
@@ -76,7 +87,10 @@ class Stuck(Exception):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Code:
-    """What can be said of a function's or class's body before it runs: whose the names in it are."""
+    """What can be said of a function's or class's body before it runs.
+
+    Whose the names in it are.
+    """
 
     local_names: frozenset[str] = frozenset()
     global_names: frozenset[str] = frozenset()
@@ -134,7 +148,10 @@ class External:
 
 @dataclass(slots=True, eq=False)
 class Function:
-    """A function or lambda with its closure. `owner` is the class whose body defines it, for `super()`."""
+    """A function or lambda with its closure.
+
+    `owner` is the class whose body defines it, for `super()`.
+    """
 
     name: str
     node: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
@@ -162,7 +179,10 @@ class Native:
 
 @dataclass(slots=True, eq=False)
 class BoundMethod:
-    """A function with its first argument. As in Python, each access makes a new one; equal ones are equal."""
+    """A function with its first argument.
+
+    As in Python, each access makes a new one; equal ones are equal.
+    """
 
     instance: Value
     function: Value
@@ -214,8 +234,8 @@ class Partial:
 class ClassValue:
     """A class. `namespace` holds what its body bound; `mro` starts with the class itself.
 
-    `host` names the builtin type that instances wrap (`list`, `dict`, `str`, `int`) when the class inherits one.
-    `meta` is its metaclass when that is one of the checked code.
+    `host` names the builtin type that instances wrap (`list`, `dict`, `str`, `int`) when the class
+    inherits one. `meta` is its metaclass when that is one of the checked code.
     """
 
     name: str
@@ -245,7 +265,10 @@ class ClassValue:
     def defines(self, name: str) -> bool:
         """Whether checked or summarised code (not a builtin) gives the class this attribute."""
         found = self.lookup(name)
-        return found is not None and not isinstance(found[0], Native)
+        value = found[0] if found is not None else None
+        if isinstance(value, (StaticMethod, ClassMethod)):
+            value = value.function
+        return found is not None and not isinstance(value, Native)
 
     def is_subclass(self, other: ClassValue) -> bool:
         """Whether `other` is this class or one of its bases."""
@@ -254,11 +277,14 @@ class ClassValue:
 
 @dataclass(slots=True, eq=False)
 class Instance:
-    """An object of a checked (or summarised) class. `data` is the wrapped builtin for subclasses of builtins.
+    """An object of a checked (or summarised) class.
 
-    `config` is the dotted place in a configuration file the object was made from; its reads are recorded.
-    `partial` says that the real object has attributes which are not described here.
-    `tainted` is set once an undescribed function got hold of the object: its attributes are unknown from then on.
+    `data` is the wrapped builtin for subclasses of builtins.
+
+    `config` is the dotted place in a configuration file the object was made from; its reads are
+    recorded. `partial` says that the real object has attributes which are not described here.
+    `tainted` is set once an undescribed function got hold of the object: its attributes are unknown
+    from then on.
     """
 
     cls: ClassValue
@@ -293,7 +319,9 @@ class SuperValue:
 
 
 _DTYPES = {
-    "float": "float16 bfloat16 float32 float64 float8_e4m3fn float8_e5m2 float8_e4m3fnuz float8_e5m2fnuz",
+    "float": (
+        "float16 bfloat16 float32 float64 float8_e4m3fn float8_e5m2 float8_e4m3fnuz float8_e5m2fnuz"
+    ),
     "int": "int8 int16 int32 int64 uint8 uint16 uint32 uint64",
     "bool": "bool",
     "complex": "complex64 complex128",

@@ -1,22 +1,52 @@
 """The index of a module's top level: which statements bind a name or change what it refers to.
 
-Modules are evaluated by need, name by name. A name's value is right only if every statement that has a part in it
-runs: those that bind it, those that act on it (`REGISTRY["a"] = A`, `REGISTRY.update(…)`, `fill(REGISTRY)`), and
-those that call or are decorated with a function of the module which acts on it.
+Modules are evaluated by need, name by name. A name's value is right only if every statement that
+has a part in it runs: those that bind it, those that act on it (`REGISTRY["a"] = A`,
+`REGISTRY.update(…)`, `fill(REGISTRY)`), and those that call or are decorated with a function of the
+module which acts on it.
 """
 
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 _CONTAINERS = frozenset(
-    "dict list set defaultdict OrderedDict Counter deque WeakValueDictionary WeakKeyDictionary".split()
+    [
+        "dict",
+        "list",
+        "set",
+        "defaultdict",
+        "OrderedDict",
+        "Counter",
+        "deque",
+        "WeakValueDictionary",
+        "WeakKeyDictionary",
+    ]
 )
 _DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 _CHANGING = frozenset(
-    "add append appendleft clear discard extend insert pop popitem register remove reverse setdefault sort update".split()
+    [
+        "add",
+        "append",
+        "appendleft",
+        "clear",
+        "discard",
+        "extend",
+        "insert",
+        "pop",
+        "popitem",
+        "register",
+        "remove",
+        "reverse",
+        "setdefault",
+        "sort",
+        "update",
+    ]
 )
 
 
@@ -170,7 +200,7 @@ def _acted_on(node: ast.expr) -> list[str]:
 
 
 class _Reach:
-    """What calling the module's own functions and subclassing its own classes changes at its top level."""
+    """What calling and subclassing what the module defines changes at its top level."""
 
     def __init__(self, body: list[ast.stmt]) -> None:
         self.definitions: dict[str, list[ast.AST]] = {}
@@ -215,8 +245,9 @@ class _Reach:
         match node:
             case ast.Global(names=names):
                 return set(names)
-            case ast.Subscript(ctx=ast.Store() | ast.Del(), value=value) | ast.Attribute(
-                ctx=ast.Store() | ast.Del(), value=value
+            case (
+                ast.Subscript(ctx=ast.Store() | ast.Del(), value=value)
+                | ast.Attribute(ctx=ast.Store() | ast.Del(), value=value)
             ):
                 root = _root(value)
                 return {root} & self.holders if root is not None else set()

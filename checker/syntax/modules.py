@@ -17,26 +17,22 @@ class TreeLike(Protocol):
     def label(self) -> str:
         """The name the source is reported under."""
 
-
     @property
     def roots(self) -> tuple[str, ...]:
         """Folders under which import paths start, with a trailing slash unless empty."""
 
-
     def read(self, path: str) -> bytes:
         """The content of a file."""
 
-
     def exists(self, path: str) -> bool:
         """Whether there is such a file."""
-
 
     def listdir(self, folder: str) -> list[str]:
         """The names in a folder; those of folders end with a slash."""
 
 
 class UnparsableModule(Exception):
-    """A checked file is not Python this interpreter's grammar accepts, or nests too deeply to be parsed."""
+    """A checked file is not Python that the grammar here accepts, or nests too deeply."""
 
     def __init__(self, tree: str, path: str, line: int, column: int, reason: str) -> None:
         super().__init__(f"{path}:{line}: {reason}")
@@ -51,8 +47,9 @@ class UnparsableModule(Exception):
 class ModuleFile:
     """One parsed module.
 
-    `touching[name]` are the top-level statements, in order, that bind `name` or change what it refers to;
-    `effects` are the top-level statements that only act on other names (registrations, assignments to attributes).
+    `touching[name]` are the top-level statements, in order, that bind `name` or change what it
+    refers to; `effects` are the top-level statements that only act on other names (registrations,
+    assignments to attributes).
     """
 
     name: str
@@ -98,7 +95,10 @@ def parse_module(tree: TreeLike, path: str, name: str, is_package: bool) -> Modu
 
 
 class Workspace:
-    """The trees of one engine and what it stands on, searched in order. Files are parsed once, when asked for."""
+    """The trees of one engine and what it stands on, searched in order.
+
+    Files are parsed once, when asked for.
+    """
 
     def __init__(self, trees: list[TreeLike]) -> None:
         self.trees = trees
@@ -133,5 +133,8 @@ class Workspace:
         return self._packages[name]
 
     def owns(self, name: str) -> bool:
-        """Whether the top-level package of `name` is in one of the trees: if not, it is external."""
+        """Whether the top-level package of `name` is in one of the trees.
+
+        If not, it is external.
+        """
         return self.is_package(name.partition(".")[0])

@@ -1,4 +1,6 @@
-"""Writes what torch makes of the tensor programs: `python tests/interpreter/record_tensor_results.py`.
+"""Writes what torch makes of the tensor programs.
+
+`python tests/interpreter/record_tensor_results.py`.
 
 Needs torch; the tests that read the file do not.
 """

@@ -72,7 +72,9 @@ def call(m: Machine, module: str, name: str, *args: Any, **kwargs: Any) -> Any:
     return m.run_in(frame, lambda: calls.call(m, found, list(args), kwargs))
 
 
-def run(source: str | bytes, *args: Any, files: dict[str, str] | None = None, **options: Any) -> Any:
+def run(
+    source: str | bytes, *args: Any, files: dict[str, str] | None = None, **options: Any
+) -> Any:
     """What `main()` of a program returns, as host data; exceptions and dead ends by name."""
     m = machine({"main.py": source, **(files or {})}, **options)
     return outcome(m, "main", "main", *args)

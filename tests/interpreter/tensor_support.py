@@ -1,4 +1,7 @@
-"""Tensor programs on small arrays: the terms they build are run and compared with what torch computed."""
+"""Tensor programs on small arrays.
+
+The terms they build are run and compared with what torch computed.
+"""
 
 from __future__ import annotations
 
@@ -49,7 +52,9 @@ def value(m: Machine, result: Any) -> Any:
     term = arranged(m, result).term(m)
     shape = evaluate.sizes(result.shape(m))
     environment = {k: np.reshape(a, [d for d in a.shape if d != 1]) for k, a in arrays().items()}
-    return np.broadcast_to(evaluate.run(term, environment), evaluate.sizes(term.shape)).reshape(shape)
+    return np.broadcast_to(evaluate.run(term, environment), evaluate.sizes(term.shape)).reshape(
+        shape
+    )
 
 
 def kind(result: Any) -> str:
@@ -111,16 +116,16 @@ evaluate.OPERATORS["opaque"] = _opaque
 evaluate.OPERATORS["gelu"] = lambda args, attrs: (
     args[0] * (1 + _erf(args[0] / math.sqrt(2))) / 2
     if attrs["approximate"] == "none"
-    else args[0]
-    * (1 + np.tanh(math.sqrt(2 / math.pi) * (args[0] + 0.044715 * args[0] ** 3)))
-    / 2
+    else args[0] * (1 + np.tanh(math.sqrt(2 / math.pi) * (args[0] + 0.044715 * args[0] ** 3))) / 2
 )
 
 
 def _layer_norm(args: list[Any], attrs: Any) -> Any:
     x = args[0]
     centred = x - x.mean(-1, keepdims=True)
-    return centred / np.sqrt((centred**2).mean(-1, keepdims=True) + attrs["eps"]) * args[1] + args[2]
+    return (
+        centred / np.sqrt((centred**2).mean(-1, keepdims=True) + attrs["eps"]) * args[1] + args[2]
+    )
 
 
 evaluate.OPERATORS["layer_norm"] = _layer_norm

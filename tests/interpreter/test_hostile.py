@@ -116,14 +116,27 @@ def test_deeply_nested_expressions_end(name: str) -> None:
 @pytest.mark.parametrize(
     "source",
     [
-        "def main():\n" + "".join(" " * (i + 1) + "if 1:\n" for i in range(95)) + " " * 96 + "return 1",
+        "def main():\n"
+        + "".join(" " * (i + 1) + "if 1:\n" for i in range(95))
+        + " " * 96
+        + "return 1",
         "def main():\n    if 0: pass\n" + "    elif 0: pass\n" * 10_000 + "    return 1",
         "def main():\n" + "    x = 1\n" * 50_000 + "    return x",
-        "def f0(): return 1\n" + "".join(f"def f{i + 1}(): return f{i}()\n" for i in range(1000)) + "def main(): return f1000()",
-        "class A0: pass\n" + "".join(f"class A{i + 1}(A{i}): pass\n" for i in range(1000)) + "def main(): return A1000.__name__",
-        "x0 = 1\n" + "".join(f"x{i + 1} = x{i}\n" for i in range(2000)) + "def main(): return x2000",
-        "class Big:\n" + "".join(f"    def m{i}(self): return {i}\n" for i in range(20_000)) + "def main(): return Big().m19999()",
-        "D = {\n" + "".join(f"    'k{i}': {i},\n" for i in range(50_000)) + "}\ndef main(): return D['k7']",
+        "def f0(): return 1\n"
+        + "".join(f"def f{i + 1}(): return f{i}()\n" for i in range(1000))
+        + "def main(): return f1000()",
+        "class A0: pass\n"
+        + "".join(f"class A{i + 1}(A{i}): pass\n" for i in range(1000))
+        + "def main(): return A1000.__name__",
+        "x0 = 1\n"
+        + "".join(f"x{i + 1} = x{i}\n" for i in range(2000))
+        + "def main(): return x2000",
+        "class Big:\n"
+        + "".join(f"    def m{i}(self): return {i}\n" for i in range(20_000))
+        + "def main(): return Big().m19999()",
+        "D = {\n"
+        + "".join(f"    'k{i}': {i},\n" for i in range(50_000))
+        + "}\ndef main(): return D['k7']",
         "def main():\n    a = []\n    for i in range(20_000): a = [a]\n    return a == [a]",
         "def main():\n    a = []\n    for i in range(20_000): a = [a]\n    return repr(a)[:3]",
         "def main():\n    import copy\n    a = []\n    for i in range(20_000): a = [a]\n    return len(copy.deepcopy(a))",
@@ -161,18 +174,48 @@ def test_what_is_no_python_says_so(source: str | bytes, reason: str) -> None:
 
 
 ODD: dict[str, Any] = {
-    "a decorator that returns itself": ("def d(f): return d\n    @d\n    def g(): pass\n    return g is d", True),
-    "a class that is its own attribute": ("class A: pass\n    A.A = A\n    return A.A.A.A is A", True),
-    "a property of a class that is called": ("class A:\n        x = property(lambda self: 1)\n    return A.x is A.x", True),
-    "an object in its own attributes": ("class A: pass\n    a = A()\n    a.a = a\n    return a.a.a is a", True),
-    "deleting while iterating": ("a = [1, 2, 3, 4]\n    for x in a: a.remove(x)\n    return a", [2, 4]),
+    "a decorator that returns itself": (
+        "def d(f): return d\n    @d\n    def g(): pass\n    return g is d",
+        True,
+    ),
+    "a class that is its own attribute": (
+        "class A: pass\n    A.A = A\n    return A.A.A.A is A",
+        True,
+    ),
+    "a property of a class that is called": (
+        "class A:\n        x = property(lambda self: 1)\n    return A.x is A.x",
+        True,
+    ),
+    "an object in its own attributes": (
+        "class A: pass\n    a = A()\n    a.a = a\n    return a.a.a is a",
+        True,
+    ),
+    "deleting while iterating": (
+        "a = [1, 2, 3, 4]\n    for x in a: a.remove(x)\n    return a",
+        [2, 4],
+    ),
     "an empty class body": ("class A: ...\n    return A().__class__.__name__", "A"),
-    "a base that is no class": ("try:\n        class A(5): pass\n    except TypeError:\n        return 'refused'", "refused"),
-    "super without a class": ("try:\n        return super()\n    except RuntimeError:\n        return 'refused'", "refused"),
-    "an exception that is no exception": ("try:\n        raise 5\n    except TypeError:\n        return 'refused'", "refused"),
+    "a base that is no class": (
+        "try:\n        class A(5): pass\n    except TypeError:\n        return 'refused'",
+        "refused",
+    ),
+    "super without a class": (
+        "try:\n        return super()\n    except RuntimeError:\n        return 'refused'",
+        "refused",
+    ),
+    "an exception that is no exception": (
+        "try:\n        raise 5\n    except TypeError:\n        return 'refused'",
+        "refused",
+    ),
     "names of builtins": ("list = 5\n    len = 6\n    return list + len", 11),
-    "keyword twice": ("def f(**k): return k\n    try:\n        return f(a=1, **{'a': 2})\n    except TypeError:\n        return 'refused'", "refused"),
-    "keywords that are no text": ("def f(**k): return k\n    try:\n        return f(**{1: 2})\n    except TypeError:\n        return 'refused'", "refused"),
+    "keyword twice": (
+        "def f(**k): return k\n    try:\n        return f(a=1, **{'a': 2})\n    except TypeError:\n        return 'refused'",
+        "refused",
+    ),
+    "keywords that are no text": (
+        "def f(**k): return k\n    try:\n        return f(**{1: 2})\n    except TypeError:\n        return 'refused'",
+        "refused",
+    ),
 }
 
 
@@ -182,12 +225,33 @@ def test_odd_programs(name: str) -> None:
     assert run(f"def main():\n    {body}") == expected
 
 
-@pytest.mark.parametrize("body", ["eval('1')", "exec('x = 1')", "compile('1', '', 'eval')", "__import__('os')", "open('/etc/passwd')", "input()", "breakpoint()"])
+@pytest.mark.parametrize(
+    "body",
+    [
+        "eval('1')",
+        "exec('x = 1')",
+        "compile('1', '', 'eval')",
+        "__import__('os')",
+        "open('/etc/passwd')",
+        "input()",
+        "breakpoint()",
+    ],
+)
 def test_nothing_is_run_or_read(body: str) -> None:
     assert run(f"def main():\n    return {body}").startswith("unknown: ")
 
 
-@pytest.mark.parametrize(("pattern", "text"), [("(a+)+$", "a" * 40 + "b"), ("(a|a)*b", "a" * 40), ("(.*)(.*)(.*)(.*)(.*)(.*)(.*)x", "a" * 300), ("a" * 5000, "a"), ("(" * 300 + ")" * 300, ""), ("([a-z]+)*=", "a" * 60)])
+@pytest.mark.parametrize(
+    ("pattern", "text"),
+    [
+        ("(a+)+$", "a" * 40 + "b"),
+        ("(a|a)*b", "a" * 40),
+        ("(.*)(.*)(.*)(.*)(.*)(.*)(.*)x", "a" * 300),
+        ("a" * 5000, "a"),
+        ("(" * 300 + ")" * 300, ""),
+        ("([a-z]+)*=", "a" * 60),
+    ],
+)
 def test_expressions_that_may_take_for_ever_are_not_tried(pattern: str, text: str) -> None:
     before = time.process_time()
     run(f"import re\ndef main():\n    return bool(re.search({pattern!r}, {text!r}))")
@@ -195,7 +259,9 @@ def test_expressions_that_may_take_for_ever_are_not_tried(pattern: str, text: st
 
 
 def test_a_dead_end_has_a_place() -> None:
-    m = machine({"main.py": "def main():\n    x = 1\n    while True:\n        x += 1"}, limits=LIMITS)
+    m = machine(
+        {"main.py": "def main():\n    x = 1\n    while True:\n        x += 1"}, limits=LIMITS
+    )
     with pytest.raises(Stuck) as caught:
         call(m, "main", "main")
     assert caught.value.location is not None

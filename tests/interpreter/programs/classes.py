@@ -278,7 +278,15 @@ def case_classmethod_and_staticmethod():
         pass
 
     b = B.make(4)
-    return type(b).__name__, b.x, A.made, B.made, b.add(1, 2), A.add(3, 4), type(A().make()).__name__
+    return (
+        type(b).__name__,
+        b.x,
+        A.made,
+        B.made,
+        b.add(1, 2),
+        A.add(3, 4),
+        type(A().make()).__name__,
+    )
 
 
 def case_class_attribute_versus_instance():
@@ -308,7 +316,9 @@ def case_getattr_chain_with_default():
         rope = None
 
     a = A()
-    return getattr(getattr(a, "rope", None), "theta", 10000), (getattr(a, "missing", None) or {}).get("k", 7)
+    return getattr(getattr(a, "rope", None), "theta", 10000), (
+        getattr(a, "missing", None) or {}
+    ).get("k", 7)
 
 
 def case_missing_attribute():
@@ -465,7 +475,14 @@ def case_iteration_protocols():
                 raise IndexError
             return i * i
 
-    return list(Counter(3)), list(Down(3)), [x for x in Old()], sum(Counter(4)), max(Down(2)), 4 in Old()
+    return (
+        list(Counter(3)),
+        list(Down(3)),
+        [x for x in Old()],
+        sum(Counter(4)),
+        max(Down(2)),
+        4 in Old(),
+    )
 
 
 def case_operators():
@@ -503,7 +520,22 @@ def case_operators():
         V(1) + "x"
     except TypeError:
         error = "TypeError"
-    return (V(1) + 2).x, (3 + V(4)).x, sum([V(1), V(2)]).x, v.x, V(1) == V(1), V(1) != V(1), V(1) == 1, V(1) < V(2), V(2) > V(1), (-V(3)).x, repr(V(1)), f"{V(2)}", error, sorted([V(2), V(1)])[0].x
+    return (
+        (V(1) + 2).x,
+        (3 + V(4)).x,
+        sum([V(1), V(2)]).x,
+        v.x,
+        V(1) == V(1),
+        V(1) != V(1),
+        V(1) == 1,
+        V(1) < V(2),
+        V(2) > V(1),
+        (-V(3)).x,
+        repr(V(1)),
+        f"{V(2)}",
+        error,
+        sorted([V(2), V(1)])[0].x,
+    )
 
 
 def case_reflected_comparison():
@@ -584,7 +616,21 @@ def case_named_tuple():
     e = Entry("a")
     f = e._replace(size=16)
     name, size = f
-    return e.size, f.size, f.double(), name, size, f[0], len(f), f == Entry("a", 16), list(f), f._asdict(), e != f, isinstance(f, tuple), {f: 1}[Entry("a", 16)]
+    return (
+        e.size,
+        f.size,
+        f.double(),
+        name,
+        size,
+        f[0],
+        len(f),
+        f == Entry("a", 16),
+        list(f),
+        f._asdict(),
+        e != f,
+        isinstance(f, tuple),
+        {f: 1}[Entry("a", 16)],
+    )
 
 
 def case_named_tuple_errors():
@@ -634,7 +680,20 @@ def case_builtin_subclasses():
     n.append(5)
     c = Conf(a=1)
     c["b"] = 2
-    return n.first(), len(n), n + [1], c.a, c.b, hasattr(c, "z"), dict(c), Level(3) + 1, Tag("x").loud(), Tag("a") + "b", {Tag("k"): 1}["k"], isinstance(n, list)
+    return (
+        n.first(),
+        len(n),
+        n + [1],
+        c.a,
+        c.b,
+        hasattr(c, "z"),
+        dict(c),
+        Level(3) + 1,
+        Tag("x").loud(),
+        Tag("a") + "b",
+        {Tag("k"): 1}["k"],
+        isinstance(n, list),
+    )
 
 
 def case_dict_missing_hook():
@@ -743,7 +802,13 @@ def case_return_inside_with():
 
 
 def case_type_name_and_qualified():
-    return Base.__name__, type(Base(1)).__name__, Base(1).__class__ is Base, type("x").__name__, Base.__module__ == __name__
+    return (
+        Base.__name__,
+        type(Base(1)).__name__,
+        Base(1).__class__ is Base,
+        type("x").__name__,
+        Base.__module__ == __name__,
+    )
 
 
 def case_type_with_three_arguments():

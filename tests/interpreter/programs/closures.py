@@ -153,7 +153,9 @@ def case_comprehension_in_class_body():
 
 
 def case_nested_comprehension():
-    return [[i * j for j in range(i)] for i in range(4)], [i + j for i in range(2) for j in (10, 20) if i or j > 10]
+    return [[i * j for j in range(i)] for i in range(4)], [
+        i + j for i in range(2) for j in (10, 20) if i or j > 10
+    ]
 
 
 def case_generator_expression_first_iterable_is_evaluated_now():
@@ -211,7 +213,13 @@ def case_argument_errors():
         return a, b
 
     seen = []
-    for args, kwargs in (((), {"b": 1}), ((1, 2), {"b": 1}), ((1,), {}), ((1,), {"b": 1, "c": 2}), ((1,), {"a": 1, "b": 2})):
+    for args, kwargs in (
+        ((), {"b": 1}),
+        ((1, 2), {"b": 1}),
+        ((1,), {}),
+        ((1,), {"b": 1, "c": 2}),
+        ((1,), {"a": 1, "b": 2}),
+    ):
         try:
             f(*args, **kwargs)
         except TypeError:

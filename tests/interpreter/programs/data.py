@@ -105,11 +105,25 @@ def case_text_enum():
 
 
 def case_int_enum():
-    return Level.LOW == 1, Level.HIGH > Level.LOW, Level.HIGH + 1, Level(2) is Level.HIGH, [10, 20, 30][Level.LOW], Level.HIGH.value, sorted([Level.HIGH, Level.LOW])[0] is Level.LOW
+    return (
+        Level.LOW == 1,
+        Level.HIGH > Level.LOW,
+        Level.HIGH + 1,
+        Level(2) is Level.HIGH,
+        [10, 20, 30][Level.LOW],
+        Level.HIGH.value,
+        sorted([Level.HIGH, Level.LOW])[0] is Level.LOW,
+    )
 
 
 def case_enum_helpers():
-    return Algo.from_string("eagle3").is_eagle(), Algo.from_string(None).is_none(), Algo.EAGLE.value, Algo.EAGLE3.value, Algo.NONE.is_eagle()
+    return (
+        Algo.from_string("eagle3").is_eagle(),
+        Algo.from_string(None).is_none(),
+        Algo.EAGLE.value,
+        Algo.EAGLE3.value,
+        Algo.NONE.is_eagle(),
+    )
 
 
 def case_functional_enum():
@@ -209,7 +223,13 @@ def case_dataclasses():
 
 def case_dataclass_errors():
     out = []
-    for f in (lambda: Point(), lambda: Point(1, w=2), lambda: setattr(Frozen(1), "a", 2), lambda: Keyword(1), lambda: Point(1, 2, 3, 4, 5)):
+    for f in (
+        lambda: Point(),
+        lambda: Point(1, w=2),
+        lambda: setattr(Frozen(1), "a", 2),
+        lambda: Keyword(1),
+        lambda: Point(1, 2, 3, 4, 5),
+    ):
         try:
             f()
             out.append("fine")
@@ -304,7 +324,22 @@ def case_lists():
     a[1:2] = [5, 5]
     d = a.pop()
     a.reverse()
-    return a, b is a, c, d, a.index(5), a.count(5), a * 2, a + [1], [1, 2] == [1, 2], [1, [2]] == [1, (2,)], a[-1], a[::-1], 5 in a, [[0] * 2 for _ in range(2)]
+    return (
+        a,
+        b is a,
+        c,
+        d,
+        a.index(5),
+        a.count(5),
+        a * 2,
+        a + [1],
+        [1, 2] == [1, 2],
+        [1, [2]] == [1, (2,)],
+        a[-1],
+        a[::-1],
+        5 in a,
+        [[0] * 2 for _ in range(2)],
+    )
 
 
 def case_nested_list_aliasing():
@@ -352,12 +387,38 @@ def case_sets():
     s = {1, 2}
     s.add(3)
     s.discard(9)
-    return s & {2, 3}, s | {4}, s - {1}, s ^ {3, 4}, s <= {1, 2, 3}, s.issubset({1}), len(s), 2 in s, frozenset([1]) == {1}, s.isdisjoint({7}), {1}.union([2], [3]), {1, 2}.intersection([2])
+    return (
+        s & {2, 3},
+        s | {4},
+        s - {1},
+        s ^ {3, 4},
+        s <= {1, 2, 3},
+        s.issubset({1}),
+        len(s),
+        2 in s,
+        frozenset([1]) == {1},
+        s.isdisjoint({7}),
+        {1}.union([2], [3]),
+        {1, 2}.intersection([2]),
+    )
 
 
 def case_tuples_and_ranges():
     t = (1, 2, 3)
-    return t + (4,), t[1:], t.index(2), t < (1, 3), (1, "a") == (1, "a"), range(3) == range(0, 3), 2 in range(3), len(range(10)), range(10)[2:5] == range(2, 5), list(range(3))[-1], tuple("ab"), range(5)[-1]
+    return (
+        t + (4,),
+        t[1:],
+        t.index(2),
+        t < (1, 3),
+        (1, "a") == (1, "a"),
+        range(3) == range(0, 3),
+        2 in range(3),
+        len(range(10)),
+        range(10)[2:5] == range(2, 5),
+        list(range(3))[-1],
+        tuple("ab"),
+        range(5)[-1],
+    )
 
 
 def case_numbers():
@@ -399,7 +460,7 @@ def case_numbers():
         math.pi > 3,
         (5).bit_length(),
         1 if 0.0 else 2,
-        3 .__add__(4),
+        (3).__add__(4),
         abs(-2.5),
         max(1, 2.5),
         complex(1, 2).real,
@@ -410,7 +471,17 @@ def case_identity():
     a = [1]
     b = [1]
     n = None
-    return a is b, a is a, n is None, n is not None, a == b, () is (), "x" is not None, True is True, type(a) is list
+    return (
+        a is b,
+        a is a,
+        n is None,
+        n is not None,
+        a == b,
+        () is (),
+        "x" is not None,
+        True is True,
+        type(a) is list,
+    )
 
 
 def case_nan_is_found_by_identity():
@@ -447,7 +518,12 @@ def case_deepcopy_of_a_graph():
     root = Node(1).add(Node(2)).add(Node(3))
     other = copy.deepcopy(root)
     other.children[0].value = 9
-    return root.children[0].value, other.children[0].parent is other, other.children[0].parent is root, copy.copy(root).children is root.children
+    return (
+        root.children[0].value,
+        other.children[0].parent is other,
+        other.children[0].parent is root,
+        copy.copy(root).children is root.children,
+    )
 
 
 def case_deepcopy_of_self_reference():
@@ -517,7 +593,22 @@ def case_collections():
     o.move_to_end("b")
     P = namedtuple("P", ["x", "y"])
     Q = namedtuple("Q", "a b", defaults=[5])
-    return dict(d), n["x"], "y" in n, c["a"], c["zzz"], list(q), list(o), P(1, 2).y, P(1, y=3)._replace(x=0), P(1, 2) == (1, 2), Q(1).b, P._fields, isinstance(d, dict), len(d)
+    return (
+        dict(d),
+        n["x"],
+        "y" in n,
+        c["a"],
+        c["zzz"],
+        list(q),
+        list(o),
+        P(1, 2).y,
+        P(1, y=3)._replace(x=0),
+        P(1, 2) == (1, 2),
+        Q(1).b,
+        P._fields,
+        isinstance(d, dict),
+        len(d),
+    )
 
 
 def case_regex():
@@ -541,7 +632,14 @@ def case_regex():
 def case_sorting():
     rows = [("b", 2), ("a", 2), ("c", 1)]
     rows.sort(key=lambda r: r[1])
-    return rows, sorted(rows, key=lambda r: (r[1], r[0]), reverse=True), sorted({"b": 1, "a": 2}), min(rows, key=lambda r: r[0]), sorted([[2], [1, 5]]), max({"x": 3, "y": 9}.items(), key=lambda kv: kv[1])
+    return (
+        rows,
+        sorted(rows, key=lambda r: (r[1], r[0]), reverse=True),
+        sorted({"b": 1, "a": 2}),
+        min(rows, key=lambda r: r[0]),
+        sorted([[2], [1, 5]]),
+        max({"x": 3, "y": 9}.items(), key=lambda kv: kv[1]),
+    )
 
 
 def case_string_comparison_of_versions():

@@ -160,7 +160,13 @@ def case_exception_hierarchy():
 
 
 def case_exception_text():
-    return str(ValueError("a")), str(ValueError("a", 1)), str(ValueError()), str(KeyError("k")), repr(ValueError("x"))
+    return (
+        str(ValueError("a")),
+        str(ValueError("a", 1)),
+        str(ValueError()),
+        str(KeyError("k")),
+        repr(ValueError("x")),
+    )
 
 
 def case_raise_class_or_instance():
@@ -269,7 +275,13 @@ def case_infinite_generator():
 
     made = naturals()
     first = [next(made), next(made)]
-    return first, [a for a, _ in zip(naturals(), "xyz")], next(made), list(islice(naturals(), 2, 5)), list(islice(count(3), 2))
+    return (
+        first,
+        [a for a, _ in zip(naturals(), "xyz")],
+        next(made),
+        list(islice(naturals(), 2, 5)),
+        list(islice(count(3), 2)),
+    )
 
 
 def case_generator_shared_by_zip():
@@ -514,7 +526,19 @@ def case_match_structures():
 
     return [
         kind(x)
-        for x in ([], [1], (1, 2), [1, 2, 3, 4], {"type": "rope", "theta": 5, "a": 1}, {"type": "x"}, {"z": 1}, Point(0, 3), Point(1, 2), "s", 7)
+        for x in (
+            [],
+            [1],
+            (1, 2),
+            [1, 2, 3, 4],
+            {"type": "rope", "theta": 5, "a": 1},
+            {"type": "x"},
+            {"z": 1},
+            Point(0, 3),
+            Point(1, 2),
+            "s",
+            7,
+        )
     ]
 
 
@@ -523,7 +547,14 @@ def case_partial_and_reduce():
         return a, b, c
 
     p = partial(f, 1, c=5)
-    return p(2), p(3, c=6), reduce(lambda x, y: x * y, [1, 2, 3, 4]), reduce(lambda x, y: x + y, [], 7), p.func is f, p.args
+    return (
+        p(2),
+        p(3, c=6),
+        reduce(lambda x, y: x * y, [1, 2, 3, 4]),
+        reduce(lambda x, y: x + y, [], 7),
+        p.func is f,
+        p.args,
+    )
 
 
 def case_wraps():

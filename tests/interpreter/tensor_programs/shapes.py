@@ -25,7 +25,12 @@ def case_batch_of_one(q, x, **_):
 
 
 def case_minus_one(x, **_):
-    return x.view(x.shape[0], -1, 2), x.reshape(-1), x.view(-1, 3).view(-1, 6), x.unflatten(-1, (3, -1))
+    return (
+        x.view(x.shape[0], -1, 2),
+        x.reshape(-1),
+        x.view(-1, 3).view(-1, 6),
+        x.unflatten(-1, (3, -1)),
+    )
 
 
 def case_flatten(x, **_):
@@ -39,7 +44,13 @@ def case_squeeze(x, **_):
 
 
 def case_expand(x, v, **_):
-    return v.expand(x.shape[0], 6), v.expand(2, -1), x[:, None].expand(-1, 3, -1), v[:, None].expand(6, 2), v.expand_as(x)
+    return (
+        v.expand(x.shape[0], 6),
+        v.expand(2, -1),
+        x[:, None].expand(-1, 3, -1),
+        v[:, None].expand(6, 2),
+        v.expand_as(x),
+    )
 
 
 def case_expand_and_reshape_is_repeat(x, **_):
@@ -48,13 +59,25 @@ def case_expand_and_reshape_is_repeat(x, **_):
 
 
 def case_cat(x, y, q, **_):
-    return torch.cat([x, y]), torch.cat([x, y], dim=-1), torch.cat((x, y), 1), torch.cat([x[:, :1], y], dim=1), torch.cat([q, q], dim=1), torch.hstack([x, y])
+    return (
+        torch.cat([x, y]),
+        torch.cat([x, y], dim=-1),
+        torch.cat((x, y), 1),
+        torch.cat([x[:, :1], y], dim=1),
+        torch.cat([q, q], dim=1),
+        torch.hstack([x, y]),
+    )
 
 
 def case_cat_of_permuted(x, y, **_):
     a, b = x.t(), y.t()
     h, k = x.view(-1, 2, 3).transpose(0, 1), y.view(2, -1, 3)
-    return torch.cat([a, b]), torch.cat([a, b], 1), torch.cat([a, x.reshape(6, -1)], 0), torch.cat([h, k], dim=0)
+    return (
+        torch.cat([a, b]),
+        torch.cat([a, b], 1),
+        torch.cat([a, x.reshape(6, -1)], 0),
+        torch.cat([h, k], dim=0),
+    )
 
 
 def case_cat_of_differently_split(x, y, **_):
@@ -63,7 +86,12 @@ def case_cat_of_differently_split(x, y, **_):
 
 
 def case_stack(x, y, **_):
-    return torch.stack([x, y]), torch.stack([x, y], dim=1), torch.stack([x, y], -1), torch.stack([x, y], dim=-1).flatten(-2)
+    return (
+        torch.stack([x, y]),
+        torch.stack([x, y], dim=1),
+        torch.stack([x, y], -1),
+        torch.stack([x, y], dim=-1).flatten(-2),
+    )
 
 
 def case_vstack(v, x, **_):
@@ -72,7 +100,12 @@ def case_vstack(v, x, **_):
 
 def case_chunk_cat_round_trip(x, **_):
     a, b, c = x.chunk(3, -1)
-    return torch.cat([a, b, c], -1), torch.cat([c, b, a], -1), x.chunk(4, dim=1)[-1], x.chunk(2, -1)[1]
+    return (
+        torch.cat([a, b, c], -1),
+        torch.cat([c, b, a], -1),
+        x.chunk(4, dim=1)[-1],
+        x.chunk(2, -1)[1],
+    )
 
 
 def case_tensor_split(x, **_):
@@ -81,12 +114,28 @@ def case_tensor_split(x, **_):
 
 
 def case_narrow_select_unbind(x, **_):
-    return x.narrow(1, 2, 3), x.select(1, 4), torch.narrow(x, 1, 0, 2), x.view(-1, 2, 3).unbind(2)[1]
+    return (
+        x.narrow(1, 2, 3),
+        x.select(1, 4),
+        torch.narrow(x, 1, 0, 2),
+        x.view(-1, 2, 3).unbind(2)[1],
+    )
 
 
 def case_broadcast_arithmetic(x, v, **_):
     col = x[:, :1]
-    return x + v, x * col, col + v, x - v[None], x.view(-1, 2, 3) * v.view(2, 3), x.t() + x.t(), (v[:, None] * v), x / 2, 2 - x, 1 / (x + 10)
+    return (
+        x + v,
+        x * col,
+        col + v,
+        x - v[None],
+        x.view(-1, 2, 3) * v.view(2, 3),
+        x.t() + x.t(),
+        (v[:, None] * v),
+        x / 2,
+        2 - x,
+        1 / (x + 10),
+    )
 
 
 def case_broadcast_permuted(x, v, **_):
@@ -104,12 +153,30 @@ def case_broadcast_two_ways(x, y, **_):
 
 def case_reductions(x, **_):
     h = x.view(-1, 2, 3)
-    return x.sum(-1), x.mean(0), h.sum(1), h.mean((1, 2)), h.sum((0, 2), keepdim=True), x.sum(), x.mean(), x.mean(-1, keepdim=True), x.t().sum(0), h.transpose(1, 2).mean(-1)
+    return (
+        x.sum(-1),
+        x.mean(0),
+        h.sum(1),
+        h.mean((1, 2)),
+        h.sum((0, 2), keepdim=True),
+        x.sum(),
+        x.mean(),
+        x.mean(-1, keepdim=True),
+        x.t().sum(0),
+        h.transpose(1, 2).mean(-1),
+    )
 
 
 def case_reduction_over_one(x, q, **_):
     a = x[:, None]
-    return a.sum(1), a.mean(1), q.sum(0), a.softmax(1), torch.softmax(q, dim=0), a.sum(1, keepdim=True)
+    return (
+        a.sum(1),
+        a.mean(1),
+        q.sum(0),
+        a.softmax(1),
+        torch.softmax(q, dim=0),
+        a.sum(1, keepdim=True),
+    )
 
 
 def case_reduction_result_is_new(x, **_):
@@ -121,16 +188,37 @@ def case_reduction_result_is_new(x, **_):
 
 def case_softmax_axes(x, **_):
     h = x.view(-1, 2, 3)
-    return x.softmax(-1), torch.softmax(x, dim=0), F.softmax(h, dim=1), x.t().softmax(0), h.transpose(1, 2).softmax(-1)
+    return (
+        x.softmax(-1),
+        torch.softmax(x, dim=0),
+        F.softmax(h, dim=1),
+        x.t().softmax(0),
+        h.transpose(1, 2).softmax(-1),
+    )
 
 
 def case_argmax(x, **_):
-    return x.argmax(-1), x.argmax(dim=0), x.t().argmax(0), x.view(-1, 2, 3).argmax(1), x.argmax(-1, keepdim=True)
+    return (
+        x.argmax(-1),
+        x.argmax(dim=0),
+        x.t().argmax(0),
+        x.view(-1, 2, 3).argmax(1),
+        x.argmax(-1, keepdim=True),
+    )
 
 
 def case_projections(x, w, v, q, **_):
     b = v[:4]
-    return F.linear(x, w), F.linear(x, w, b), x @ w.t(), x @ w.T, torch.matmul(x, w.transpose(0, 1)), F.linear(q, w), q @ w.t(), x.t().t() @ w.t()
+    return (
+        F.linear(x, w),
+        F.linear(x, w, b),
+        x @ w.t(),
+        x @ w.T,
+        torch.matmul(x, w.transpose(0, 1)),
+        F.linear(q, w),
+        q @ w.t(),
+        x.t().t() @ w.t(),
+    )
 
 
 def case_projection_of_permuted(x, w, **_):
@@ -139,7 +227,12 @@ def case_projection_of_permuted(x, w, **_):
 
 
 def case_weight_slices(x, w, **_):
-    return F.linear(x, w[:2]), F.linear(x, w[2:]), F.linear(x[:, :3], w[:, :3]), torch.cat([F.linear(x, w[:2]), F.linear(x, w[2:])], -1)
+    return (
+        F.linear(x, w[:2]),
+        F.linear(x, w[2:]),
+        F.linear(x[:, :3], w[:, :3]),
+        torch.cat([F.linear(x, w[:2]), F.linear(x, w[2:])], -1),
+    )
 
 
 def case_matrix_products(x, y, w, **_):
@@ -148,7 +241,12 @@ def case_matrix_products(x, y, w, **_):
 
 def case_batched_products(x, y, **_):
     a, b = x.view(-1, 2, 3).transpose(0, 1), y.view(-1, 2, 3).transpose(0, 1)
-    return a @ b.transpose(1, 2), torch.bmm(a, b.transpose(1, 2)), a[None] @ b.transpose(-1, -2), a @ b[:1].transpose(-1, -2)
+    return (
+        a @ b.transpose(1, 2),
+        torch.bmm(a, b.transpose(1, 2)),
+        a[None] @ b.transpose(-1, -2),
+        a @ b[:1].transpose(-1, -2),
+    )
 
 
 def case_embedding(ids, x, w, **_):
@@ -157,11 +255,36 @@ def case_embedding(ids, x, w, **_):
 
 def case_elementwise_functions(x, y, **_):
     return (
-        torch.sigmoid(x), x.tanh(), F.silu(x), F.relu(x), x.exp(), torch.cos(x), x.sin(), x.abs(), x.square(), x.pow(2),
-        x**2, x**3, (x.abs() + 1).sqrt(), torch.rsqrt(x.abs() + 1), -x, torch.maximum(x, y), torch.minimum(x, y),
-        x.clamp(-0.5, 0.5), torch.clamp(x, min=0), torch.add(x, y, alpha=3), torch.sub(x, y, alpha=2), torch.mul(x, 2),
-        torch.div(x, 2), torch.where(x > y, x, y), F.gelu(x), F.gelu(x, approximate="tanh"), 2**x, torch.pow(x, 2),
-        (x.abs() + 1).log(), torch.reciprocal(x + 10),
+        torch.sigmoid(x),
+        x.tanh(),
+        F.silu(x),
+        F.relu(x),
+        x.exp(),
+        torch.cos(x),
+        x.sin(),
+        x.abs(),
+        x.square(),
+        x.pow(2),
+        x**2,
+        x**3,
+        (x.abs() + 1).sqrt(),
+        torch.rsqrt(x.abs() + 1),
+        -x,
+        torch.maximum(x, y),
+        torch.minimum(x, y),
+        x.clamp(-0.5, 0.5),
+        torch.clamp(x, min=0),
+        torch.add(x, y, alpha=3),
+        torch.sub(x, y, alpha=2),
+        torch.mul(x, 2),
+        torch.div(x, 2),
+        torch.where(x > y, x, y),
+        F.gelu(x),
+        F.gelu(x, approximate="tanh"),
+        2**x,
+        torch.pow(x, 2),
+        (x.abs() + 1).log(),
+        torch.reciprocal(x + 10),
     )
 
 
@@ -182,11 +305,32 @@ def case_out_argument(x, y, **_):
 
 
 def case_integers(ids, **_):
-    return ids + 1, ids * 2, ids // 2, ids % 3, ids / 2, -ids, ids.float() * 0.5, ids == 2, ids > 1, torch.arange(6), torch.arange(2, 8, 2), torch.arange(0, 5, step=2), torch.arange(start=1, end=4)
+    return (
+        ids + 1,
+        ids * 2,
+        ids // 2,
+        ids % 3,
+        ids / 2,
+        -ids,
+        ids.float() * 0.5,
+        ids == 2,
+        ids > 1,
+        torch.arange(6),
+        torch.arange(2, 8, 2),
+        torch.arange(0, 5, step=2),
+        torch.arange(start=1, end=4),
+    )
 
 
 def case_casts_that_change_values(x, ids, **_):
-    return (x * 3).long(), (x * 3).int().float(), x.bool(), (ids > 1).float(), (ids > 1).long() * 2, ids.bool()
+    return (
+        (x * 3).long(),
+        (x * 3).int().float(),
+        x.bool(),
+        (ids > 1).float(),
+        (ids > 1).long() * 2,
+        ids.bool(),
+    )
 
 
 def case_logical(x, y, **_):
@@ -196,7 +340,11 @@ def case_logical(x, y, **_):
 
 def case_norm_by_hand(x, v, **_):
     var = x.pow(2).mean(-1, keepdim=True)
-    return x * torch.rsqrt(var + 1e-5) * v, F.rms_norm(x, (6,), v, 1e-5), F.layer_norm(x, (6,), v, v * 2, 1e-5)
+    return (
+        x * torch.rsqrt(var + 1e-5) * v,
+        F.rms_norm(x, (6,), v, 1e-5),
+        F.layer_norm(x, (6,), v, v * 2, 1e-5),
+    )
 
 
 def case_rotary_by_hand(x, ids, **_):
@@ -210,7 +358,15 @@ def case_rotary_by_hand(x, ids, **_):
 
 
 def case_constants(x, **_):
-    return x * torch.ones(6), x + torch.full((6,), 2.0), torch.tensor([1.0, 2.0, 3.0]) * 2, x + torch.tensor(3.0), x.new_full((2, 3), 5.0), torch.zeros(2, 3) + 1, torch.tensor(2) * x
+    return (
+        x * torch.ones(6),
+        x + torch.full((6,), 2.0),
+        torch.tensor([1.0, 2.0, 3.0]) * 2,
+        x + torch.tensor(3.0),
+        x.new_full((2, 3), 5.0),
+        torch.zeros(2, 3) + 1,
+        torch.tensor(2) * x,
+    )
 
 
 def case_flip_order_of_factors(x, v, **_):
@@ -221,7 +377,13 @@ def case_flip_order_of_factors(x, v, **_):
 def case_nested_views(x, **_):
     a = x.view(-1, 2, 3)[:, 1]
     b = x.view(-1, 3, 2).transpose(1, 2)[:, 0]
-    return a, b, a + b, x.view(-1, 2, 3)[:, :, 1:].flatten(1), x.view(-1, 2, 3).transpose(1, 2)[:, 1:].reshape(-1, 4)
+    return (
+        a,
+        b,
+        a + b,
+        x.view(-1, 2, 3)[:, :, 1:].flatten(1),
+        x.view(-1, 2, 3).transpose(1, 2)[:, 1:].reshape(-1, 4),
+    )
 
 
 def case_sum_of_mask(x, **_):
