@@ -93,6 +93,8 @@ def _full(m: Machine, size: Value, fill_value: Value, **kwargs: Value) -> Value:
 
 def _like(value: float | None) -> Call:
     def run(m: Machine, input: Value, **kwargs: Value) -> Value:
+        if isinstance(input, Unknown):
+            return m.unknown(f"of the shape of something unknown: {input.reason}")
         if not isinstance(input, Tensor):
             raise m.exception("TypeError", "argument 'input' must be Tensor")
         kind = casting.kind_of(kwargs.get("dtype"), input.kind)
