@@ -489,10 +489,7 @@ EVERY_DAY = frozenset(
         "one_norm_for_all_states",
     ]
 )
-KNOWN: dict[str, str] = {
-    "projections_of_one_width": "a failing load of a stacked tensor is not traced to its wire",
-    "query_heads_halved": "a failing load of a stacked tensor is not traced to its wire",
-}
+KNOWN: dict[str, str] = {}
 
 
 def run(copies: Copies, place: Path, name: str, version: str) -> Report:

@@ -294,7 +294,6 @@ EVERY_DAY = frozenset(
     ]
 )
 KNOWN: dict[str, str] = {
-    "activation": "a condition on a value that was handed on is not traced to its switch",
     "two_layers_one_served": "what a missing layer leaves out is not put together",
 }
 
