@@ -886,33 +886,18 @@ def weights_copied_by_hand(s: Source) -> None:
 EVERY_DAY = frozenset(
     [
         "locals_renamed",
-        "join_in_a_method",
         "join_in_a_submodule",
         "arguments_by_keyword",
-        "arguments_unpacked",
         "module_reached_by_a_computed_name",
-        "norm_behind_a_property",
-        "norm_by_dispatch",
-        "join_by_hstack",
         "join_by_stack_and_flatten",
-        "join_with_a_batch_dimension",
         "join_taken_apart_and_put_together",
         "join_in_a_buffer_empty",
-        "join_in_a_buffer_new_empty",
-        "fc_by_the_functional",
         "fc_by_at",
-        "fc_as_a_sum_over_states",
-        "fc_in_a_method_that_returns_early",
         "norm_by_hand",
-        "norm_by_hand_with_casts",
         "norms_in_a_loop_over_one",
         "add_and_norm_apart",
         "projections_split_by_narrow",
-        "positions_counted_from_seven",
         "result_in_a_dataclass",
-        "forward_decorated",
-        "statements_in_a_context",
-        "layers_by_a_while_loop",
     ]
 )
 KNOWN: dict[str, str] = {

@@ -272,24 +272,17 @@ CASES: dict[str, Case] = {
 
 EVERY_DAY = frozenset(
     [
-        "plain",
         "norm_before_residual",
-        "norm_before_fc",
         "norm_before_fc_nested",
         "fc_norm",
-        "fc_norm_nested",
-        "norm_output",
         "norm_output_nested",
         "attention_bias",
-        "rms_norm_eps_other",
         "rope_theta_in_parameters",
         "rope_scaling",
         "sliding_window",
         "one_state",
-        "four_states",
         "two_layers",
         "qwen3_layers",
-        "tie_word_embeddings_served",
         "embed_requires_grad",
     ]
 )

@@ -224,16 +224,11 @@ def mask_the_other_way_round(s: Source) -> None:
 
 EVERY_DAY = frozenset(
     [
-        "halves_swapped_in_the_layer",
         "residual_switch_inverted",
-        "fc_with_bias_in_training",
-        "final_norm_left_out_in_training",
         "feedback_switch_inverted",
         "positions_stand_still",
         "future_shown",
         "halves_by_slices",
-        "mask_the_other_way_round",
-        "positions_from_zero",
     ]
 )
 KNOWN: dict[str, str] = {}
