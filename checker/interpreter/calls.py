@@ -8,6 +8,7 @@ from checker.interpreter import (
     attributes,
     containers,
     enums,
+    exceptions,
     expressions,
     havoc,
     scopes,
@@ -71,9 +72,14 @@ def _instance(m: Machine, function: Instance, args: list[Value], kwargs: dict[st
 
 
 def call_undescribed(m: Machine, path: str, args: list[Value], kwargs: dict[str, Value]) -> Value:
-    """A call of something outside every tree that no operator file describes."""
+    """A call of something outside every tree that no operator file describes.
+
+    Under a `try` with handlers it may raise: that is decided both ways.
+    """
     unknown = m.unknown(f"{path} is not described in contracts/operators")
     havoc.forget(m, unknown, [*args, *kwargs.values()])
+    if m.trying and not m.decide(f"fact: whether {path} returns"):
+        raise exceptions.unknown_exception(m, unknown)
     return unknown
 
 

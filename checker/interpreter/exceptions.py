@@ -116,7 +116,7 @@ def run_raise(m: Machine, frame: Frame, stmt: ast.Raise) -> None:
         value = calls.call(m, value, [], {})
     frame.node = stmt
     if isinstance(value, (Unknown, External)):
-        value = Instance(_unknown_exception(m, value))
+        raise unknown_exception(m, value)
     if not isinstance(value, Instance) or not value.cls.is_subclass(m.builtins["BaseException"]):
         raise m.exception("TypeError", "exceptions must derive from BaseException")
     if stmt.cause is not None:
@@ -124,13 +124,13 @@ def run_raise(m: Machine, frame: Frame, stmt: ast.Raise) -> None:
     raise Raised(value, m.location(), frame.guard_keys)
 
 
-def _unknown_exception(m: Machine, value: Unknown | External) -> ClassValue:
-    """A class for an exception of which nothing but its being one is known."""
-    base: ClassValue = m.builtins["BaseException"]
+def unknown_exception(m: Machine, value: Unknown | External) -> Raised:
+    """An exception of which nothing but its being one is known."""
+    base: ClassValue = m.builtins["Exception"]
     reason = value.path if isinstance(value, External) else value.reason
     cls = ClassValue("an exception that is not known", None, (base,), unknown_base=reason)
     cls.mro = (cls, *base.mro)
-    return cls
+    return Raised(Instance(cls), m.location(), m.frames[-1].guard_keys)
 
 
 def run_assert(m: Machine, frame: Frame, stmt: ast.Assert) -> None:

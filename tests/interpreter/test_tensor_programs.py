@@ -130,6 +130,7 @@ def test_what_an_undescribed_call_may_have_written_to_is_unknown(call_: str) -> 
 
 
 UNDECIDED = (
+    "try:\n        somewhere.f()\n    except Exception:\n        return 1\n    return 2",
     "if x.sum() > 0: return 1\n    return 2",
     "return 1 if somewhere.flag else 2",
     "return 1 if somewhere.value is None else 2",
@@ -159,6 +160,12 @@ def test_nothing_undecided_is_decided_in_silence(body: str) -> None:
 def test_both_answers_are_given_by_the_script() -> None:
     source = "import somewhere\ndef main():\n    return 'yes' if somewhere.flag else 'no'"
     assert [run(source, script=(answer,)) for answer in (True, False)] == ["yes", "no"]
+
+
+def test_an_undescribed_call_under_a_try_may_raise() -> None:
+    source = "import somewhere\ndef main():\n    try:\n        somewhere.f()\n    except ImportError:\n        return 'import'\n    except Exception:\n        return 'other'\n    return 'fine'"
+    answers = [run(source, script=script) for script in ((True,), (False, True), (False, False))]
+    assert answers == ["fine", "import", "other"]
 
 
 def test_an_object_an_undescribed_function_saw_is_not_trusted() -> None:
