@@ -286,9 +286,8 @@ class Bench:
             results = judge(case)
         except Exception as error:  # noqa: BLE001 - a bug of ours, to be listed
             return "bug", (f"{type(error).__name__}: {error}",)
-        implemented = [r for r in results if self.contract.clauses[r.id].implemented]
-        violated = tuple(r.id for r in implemented if r.status is Status.VIOLATED)
-        unproven = tuple(f"{r.id}: {r.reason}" for r in implemented if r.status is Status.UNPROVEN)
+        violated = tuple(r.id for r in results if r.status is Status.VIOLATED)
+        unproven = tuple(f"{r.id}: {r.reason}" for r in results if r.undecided)
         if violated:
             return "violated", violated
         return ("unproven", unproven[:2]) if unproven else ("holds", ())

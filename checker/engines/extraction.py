@@ -53,6 +53,7 @@ class Extraction:
     shows it). `aux_count` is the number of aux states by the configuration, `captured` what the
     target really hands over. `checkpoint`: name → shape of what the trainer saves; `weights`: name
     → parameter it reached (server side). `trained` are the parameters used with gradients.
+    `doubts`: where the checked program might have raised and was followed nevertheless.
     """
 
     engine: Engine
@@ -74,6 +75,7 @@ class Extraction:
     loader_location: Location | None = None
     switches: dict[str, Any] = field(default_factory=dict)
     decisions: list[Decision] = field(default_factory=list)
+    doubts: list[Failure] = field(default_factory=list)
 
 
 def extract_side(subject: Subject, pool: Pool, inputs: Inputs) -> Extraction:
@@ -117,6 +119,7 @@ def _joined(results: list[Extraction], builder: Builder) -> Extraction:
             first.origins.setdefault(term, places)
         seen = set(first.reads)
         first.reads += [r for r in other.reads if r not in seen]
+        first.doubts += [d for d in other.doubts if d not in first.doubts]
         if other.weights != first.weights:
             reason = f"which tensors are loaded depends on {decision.text}"
             first.failure = Failure("load", None, reason, decision.location)
@@ -171,6 +174,7 @@ def _one_path(subject: Subject, pool: Pool, inputs: Inputs, script: tuple[bool, 
         for stage in subject.engine.stages:
             stage_name = stage.name
             run_stage(m, module, stage)
+            _note_doubts(m, stage_name, result)
             _collect(m, module.scope.names, result)
     except Raised as raised:
         if m.debug:
@@ -190,6 +194,14 @@ def _one_path(subject: Subject, pool: Pool, inputs: Inputs, script: tuple[bool, 
     result.trained = set(m.grad_used)
     _collect(m, module.scope.names, result)
     return result
+
+
+def _note_doubts(m: Machine, stage: str, result: Extraction) -> None:
+    """Where the program might have raised in a stage, once each."""
+    step = m.settings.get("step", 0)
+    for reason, place in m.doubts.items():
+        result.doubts.append(Failure(stage, None, reason, place, _keys_on_line(m, place), (), step))
+    m.doubts.clear()
 
 
 def _raised(m: Machine, raised: Raised, stage: str, config: dict[str, Any]) -> Failure:

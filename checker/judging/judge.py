@@ -47,7 +47,26 @@ def judge(case: Case) -> list[ClauseResult]:
     if case.comparison is not None:
         _by_graph(case, case.comparison, results)
     _by_facts(case, results)
+    if all(r.status is Status.HOLDS for r in results.values()):
+        _doubted(case, results)
     return [results[key] for key in sorted(results)]
+
+
+def _doubted(case: Case, results: dict[str, ClauseResult]) -> None:
+    """Nothing holds for certain while a side might raise where it was followed nevertheless."""
+    for side, name in (("train", "the trainer"), ("serve", "the server")):
+        for doubt in getattr(case, side).doubts:
+            owner = facts.owner_of_failure(case, doubt)
+            places = (doubt.location,) if doubt.location else ()
+            where = f" ({doubt.location})" if doubt.location else ""
+            results[owner.id] = ClauseResult(
+                owner.id,
+                Status.UNPROVEN,
+                owner.severity,
+                reason=f"whether {name} raises is not known: {doubt.message}{where}",
+                train=SideValue(None, places) if side == "train" else SideValue(),
+                serve=SideValue(None, places) if side == "serve" else SideValue(),
+            )
 
 
 def _by_facts(case: Case, results: dict[str, ClauseResult]) -> None:
