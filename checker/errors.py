@@ -1,6 +1,7 @@
 """The few error classes of the program, each with its exit status.
 
-Input errors (what the user gave cannot be used) never mix with findings (what the checked code does).
+Input errors (what the user gave cannot be used) never mix with findings (what the checked code
+does).
 """
 
 from __future__ import annotations

@@ -92,8 +92,12 @@ def extract_side(subject: Subject, pool: Pool, inputs: Inputs) -> Extraction:
         ]
         if len(results) + len(pending) > _PATHS:
             first = results[0]
-            reason = f"more than {_PATHS} combinations of undecided conditions"
-            first.failure = Failure("run", None, reason, first.decisions[-1].location)
+            cause = first.decisions[0]
+            reason = (
+                f"depends on a condition that nothing decides: {cause.text} (and on others: they"
+                f" combine in more than {_PATHS} ways)"
+            )
+            first.failure = Failure("run", None, reason, cause.location)
             return first
     return _joined(results, Builder(pool))
 

@@ -6,6 +6,7 @@ A block returns None when it falls through, else the signal that ended it.
 from __future__ import annotations
 
 import ast
+import functools
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -169,9 +170,13 @@ def _texts_in(frame: Frame, test: ast.expr) -> tuple[str, ...]:
     A condition that reads no configuration key often tests one that was handed in: what it says
     can be told from the configuration later.
     """
-    names = (n.id for n in ast.walk(test) if isinstance(n, ast.Name))
-    values = (frame.scope.names.get(name) for name in names)
+    values = (frame.scope.names.get(name) for name in _names_in(test))
     return tuple(f"={value}" for value in values if isinstance(value, str))
+
+
+@functools.cache
+def _names_in(test: ast.expr) -> tuple[str, ...]:
+    return tuple(n.id for n in ast.walk(test) if isinstance(n, ast.Name))
 
 
 def _for(m: Machine, frame: Frame, stmt: ast.For) -> Signal | None:

@@ -12,6 +12,8 @@ from typing import Any
 import torch
 
 _SHORT = ("float32", "float", "float16", "half", "bfloat16")
+_UNCOMPILED = "_FLEX_ATTENTION_DISABLE_COMPILE_DEBUG"
+"""The switch of torch >= 2.9 that runs flex attention as it stands, without a compiler."""
 
 
 def make_exact() -> None:
@@ -26,8 +28,8 @@ def make_exact() -> None:
     torch.set_num_threads(1)  # sums in one order, and no time lost on tiny tensors
     from torch.nn.attention import flex_attention
 
-    if hasattr(flex_attention, "_FLEX_ATTENTION_DISABLE_COMPILE_DEBUG"):
-        flex_attention._FLEX_ATTENTION_DISABLE_COMPILE_DEBUG = True  # nothing is compiled
+    if hasattr(flex_attention, _UNCOMPILED):
+        setattr(flex_attention, _UNCOMPILED, True)
 
 
 def _nothing(*args: Any, **kwargs: Any) -> None:

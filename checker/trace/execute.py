@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import torch
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
 
 Tensor = Any
 Node = tuple[str, list[int], dict[str, Any], list[int]]
@@ -84,7 +86,9 @@ def frequencies(base: float, dim: int, device: str, dtype: torch.dtype) -> Tenso
     return 1.0 / (base ** (torch.arange(0, dim, 2, device=device, dtype=dtype) / dim))
 
 
-def rotate(x: Tensor, positions: Tensor, base: float, dim: int, style: str, scaling: Any) -> Tensor:
+def rotate(
+    x: Tensor, positions: Tensor, *, base: float, dim: int, style: str, scaling: Any
+) -> Tensor:
     """Rotary embedding of x (tokens, heads, head size).
 
     Raises:
@@ -113,8 +117,8 @@ def attend(q: Tensor, steps: Sequence[tuple[Tensor, Tensor, Any]], scale: float 
     q = q[:, None] if flat else q
     scale = q.shape[-1] ** -0.5 if scale is None else scale
     scores, values = [], []
-    for k, v, band in steps:
-        k, v = (t[:, None] if t.ndim == 2 else t for t in (k, v))
+    for key, value, band in steps:
+        k, v = (t[:, None] if t.ndim == 2 else t for t in (key, value))
         groups = q.shape[1] // k.shape[1]
         k, v = k.repeat_interleave(groups, 1), v.repeat_interleave(groups, 1)
         rows = torch.arange(q.shape[0], device=q.device)[:, None]
@@ -205,7 +209,12 @@ OPERATORS: dict[str, Callable[..., Tensor]] = {
     "softmax": lambda c, x: x.softmax(c["axis"]),
     "argmax": lambda c, x: x.argmax(c["axis"]),
     "rope": lambda c, x, p: rotate(
-        x, p, c["base"], c["dim"], c.get("style", "half"), c.get("scaling")
+        x,
+        p,
+        base=c["base"],
+        dim=c["dim"],
+        style=c.get("style", "half"),
+        scaling=c.get("scaling"),
     ),
     "inv_freq": _inv_freq,
     "attention": _attention,

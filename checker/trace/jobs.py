@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -119,14 +120,14 @@ def _plain(value: Any, sizes: dict[str, int]) -> Any:
     return value
 
 
-def largest_difference(one: list[Any], two: list[Any]) -> float:
+def largest_difference(one: Any, two: Any) -> float:
     """The largest absolute difference between two nested lists of numbers; inf where one is NaN."""
     if isinstance(one, list):
         if not isinstance(two, list) or len(one) != len(two):
             return float("inf")
         return max((largest_difference(a, b) for a, b in zip(one, two, strict=True)), default=0.0)
     difference = abs(one - two)
-    return float("inf") if difference != difference else difference
+    return float("inf") if math.isnan(difference) else difference
 
 
 def unloaded(term: Term) -> bool:

@@ -53,7 +53,7 @@ class Library:
         return self.workspace.owns(name)
 
     def stands_in(self, name: str) -> bool:
-        """Whether summaries have to stand in for a package that is neither in a tree nor installed."""
+        """Whether summaries stand in for a package that is neither in a tree nor installed."""
         top = name.partition(".")[0]
         if top not in self._absent:
             known = top in sys.stdlib_module_names or top in sys.builtin_module_names
@@ -72,7 +72,7 @@ class Library:
             return _MISSING
         for found in self.summaries.matching(path):
             if not found.overlay and not found.defines:
-                return self._evaluate(found)
+                return self.evaluate(found)
         return _MISSING
 
     def overlay(self, cls: type) -> None:
@@ -80,7 +80,7 @@ class Library:
         path = f"{cls.__module__}.{cls.__name__}"
         for found in self.summaries.matching(path):
             if found.overlay and (not found.defines or any(n in vars(cls) for n in found.defines)):
-                over = self._evaluate(found)
+                over = self.evaluate(found)
                 for name, value in vars(over).items():
                     if name not in (
                         "__module__",
@@ -92,7 +92,8 @@ class Library:
                         setattr(cls, name, value)
                 return
 
-    def _evaluate(self, summary: Any) -> Any:
+    def evaluate(self, summary: Any) -> Any:
+        """The object that a summary defines, executed once."""
         if summary not in self.evaluated:
             space = self.stub_globals.get(summary.file)
             if space is None:
@@ -111,7 +112,7 @@ class Library:
         if found is not _MISSING:
             return found
         if not self.owns(base) and not self.stands_in(base):
-            return _foreign(self, base, name)
+            return _foreign(base, name)
         module = importlib.import_module(base)
         value = module.__dict__["__lazy__"].value(name)
         if value is not _MISSING:
@@ -121,7 +122,7 @@ class Library:
         return _MISSING
 
 
-def _foreign(library: Library, base: str, name: str) -> Any:
+def _foreign(base: str, name: str) -> Any:
     """A name of a package outside the trees: the real one where it is installed."""
     try:
         module = importlib.import_module(base)
@@ -188,7 +189,7 @@ class Globals(dict[str, Any]):
     def _sibling(self, name: str) -> Any:
         file = str(dict.__getitem__(self, "__name__")).strip("<>")
         summary = self.library.summaries.in_file(file, name)
-        return self.library._evaluate(summary) if summary is not None else _MISSING
+        return self.library.evaluate(summary) if summary is not None else _MISSING
 
     def _statement(self, stmt: ast.stmt, name: str) -> None:
         if isinstance(stmt, ast.ImportFrom):
@@ -218,15 +219,16 @@ class Globals(dict[str, Any]):
         Annotations stay unevaluated: they compute nothing, and name half of an engine.
         """
         assert self.file is not None
-        if isinstance(stmt, ast.ClassDef):
-            if self.library.summaries.matching(f"{self['__name__']}.{stmt.name}"):
-                self["__overlaid__"] = self._overlaid
-                stmt = marked(stmt)
+        if isinstance(stmt, ast.ClassDef) and self.library.summaries.matching(
+            f"{self['__name__']}.{stmt.name}"
+        ):
+            self["__overlaid__"] = self._overlaid
+            stmt = marked(stmt)
         self._prepare(stmt)
         builtins.exec(compiled(stmt, self.file.path), self)
 
     def _prepare(self, stmt: ast.stmt) -> None:
-        """Evaluates the globals that class bodies use: there, Python looks them up in its own way."""
+        """Evaluates the globals that class bodies use: Python looks those up in its own way."""
         for cls in classes_in(stmt):
             for name in loaded_names(cls):
                 if (

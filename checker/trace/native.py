@@ -10,13 +10,15 @@ import inspect
 import math
 import sys
 import types
-from collections.abc import Callable, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import torch
 
 from checker.trace.execute import attend, frequencies, rotate
 from checker.trace.lazy import Library, NoVerdict, missing
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
 
 Tensor = Any
 
@@ -60,7 +62,7 @@ class Operators:
         style: str,
         scaling: Any = None,
     ) -> Tensor:
-        return rotate(x, positions, base, dim, style, scaling)
+        return rotate(x, positions, base=base, dim=dim, style=style, scaling=scaling)
 
     def inv_freq(self, base: float, dim: int, scaling: Any) -> Tensor:
         if scaling:
@@ -81,6 +83,10 @@ class Operators:
 
     def setting(self, name: str, default: Any = None) -> Any:
         return self.settings.get(name, default)
+
+    def below(self, t: Tensor, size: Any) -> Tensor:
+        del size
+        return t
 
     def set(self, name: str, value: Any) -> None:
         self.settings[name] = value
@@ -198,7 +204,7 @@ class Operators:
     def fields(self, cls: type) -> dict[str, tuple[bool, Any]]:
         found: dict[str, tuple[bool, Any]] = {}
         for base in reversed(cls.__mro__):
-            for name, kind in base.__dict__.get("__annotations__", {}).items():
+            for name, kind in inspect.get_annotations(base).items():
                 if "ClassVar" in str(kind):
                     found.pop(name, None)
                 else:
@@ -207,7 +213,7 @@ class Operators:
 
     def annotation(self, cls: type, name: str) -> Any:
         for base in cls.__mro__:
-            kind = base.__dict__.get("__annotations__", {}).get(name)
+            kind = inspect.get_annotations(base).get(name)
             if kind is not None:
                 if isinstance(kind, str):
                     space = sys.modules[base.__module__].__dict__.get("__lazy__", {})

@@ -5,15 +5,17 @@ running its draft.
 """
 
 from __future__ import annotations
-
 import __future__
+
 import ast
 import builtins
 import hashlib
-from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from checker.syntax.modules import ModuleFile, Workspace, parse_module
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
 
 _ANNOTATIONS = __future__.annotations.compiler_flag
 _MOST = 4096

@@ -35,7 +35,7 @@ class Worker:
         self._process: subprocess.Popen[bytes] | None = None
         self._known: set[str] = set()
 
-    def __enter__(self) -> Worker:
+    def __enter__(self) -> Worker:  # noqa: PYI034 - `Self` is not in Python 3.10
         environment = {**os.environ, "PYTHONPATH": str(_ROOT), "PYTHONDONTWRITEBYTECODE": "1"}
         try:
             self._process = subprocess.Popen(  # noqa: S603 - the interpreter the user named
@@ -61,8 +61,8 @@ class Worker:
             InputError: the process ended without an answer.
         """
         process = self._process
-        assert process is not None  # noqa: S101
-        assert process.stdin is not None  # noqa: S101
+        assert process is not None
+        assert process.stdin is not None
         try:
             process.stdin.write(json.dumps(self._brief(job)).encode() + b"\n")
             process.stdin.flush()
@@ -104,7 +104,7 @@ class Worker:
 
     def _line(self, process: subprocess.Popen[bytes]) -> bytes:
         """The next line of the process's answers; raises TimeoutError when it takes too long."""
-        assert process.stdout is not None  # noqa: S101
+        assert process.stdout is not None
         stream = process.stdout.fileno()
         parts: list[bytes] = []
         deadline = time.monotonic() + self._timeout

@@ -7,10 +7,11 @@ equal stays equal, what differed still differs, and no two kinds of width are th
 from __future__ import annotations
 
 import copy
-from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from checker.contract.model import Contract
 
 SMALL = {
