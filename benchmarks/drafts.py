@@ -1,4 +1,4 @@
-"""Configurations and places for proofs about real releases: one draft in both formats, and changes."""
+"""Configurations and places for proofs about real releases: one draft in both formats."""
 
 from __future__ import annotations
 

@@ -7,8 +7,12 @@ of the text. Annotations, docstrings, raised messages and formatted strings are 
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+import itertools
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,7 +117,9 @@ def _sites(tree: ast.Module, places: tuple[str, ...]) -> Iterator[Site]:
             yield from _within(function.node, function)
 
 
-def _functions(body: list[ast.stmt], prefix: str, cls: ast.ClassDef | None = None) -> Iterator[Function]:
+def _functions(
+    body: list[ast.stmt], prefix: str, cls: ast.ClassDef | None = None
+) -> Iterator[Function]:
     for node in body:
         if isinstance(node, ast.ClassDef):
             yield from _functions(node.body, f"{prefix}{node.name}.", node)
@@ -178,13 +184,23 @@ def _offers(site: Site, w: _Writer) -> Iterator[tuple[str, _Changes]]:
         case ast.Constant():
             yield from _of_constant(node, w)
         case ast.List(elts=parts) | ast.Tuple(elts=parts) if len(parts) > 1:
-            for one, other in zip(parts, parts[1:], strict=False):
+            for one, other in itertools.pairwise(parts):
                 yield "swap-elements", w.swap(one, other)
             if isinstance(getattr(node, "ctx", None), ast.Load):
                 yield "drop-element", _without(parts, 0, w)
                 yield "drop-element", _without(parts, len(parts) - 1, w)
         case ast.BinOp():
             yield from _of_operator(node, w)
+        case ast.For(iter=iterated):
+            yield "loop-reversed", [w.put(iterated, f"reversed(list({w.of(iterated)}))")]
+            yield "loop-shortened", [w.put(iterated, f"list({w.of(iterated)})[:-1]")]
+            yield "loop-shortened", [w.put(iterated, f"list({w.of(iterated)})[1:]")]
+        case ast.expr():
+            yield from _of_choice(node, w)
+
+
+def _of_choice(node: ast.expr, w: _Writer) -> Iterator[tuple[str, _Changes]]:
+    match node:
         case ast.Compare(ops=[op], left=left, comparators=[right]):
             new = _COMPARISONS.get(type(op))
             if new:
@@ -201,10 +217,6 @@ def _offers(site: Site, w: _Writer) -> Iterator[tuple[str, _Changes]]:
             yield "force-branch", [w.put(node, w.of(body))]
             yield "force-branch", [w.put(node, w.of(orelse))]
             yield "negate", [w.put(test, f"not ({w.of(test)})")]
-        case ast.For(iter=iterated):
-            yield "loop-reversed", [w.put(iterated, f"reversed(list({w.of(iterated)}))")]
-            yield "loop-shortened", [w.put(iterated, f"list({w.of(iterated)})[:-1]")]
-            yield "loop-shortened", [w.put(iterated, f"list({w.of(iterated)})[1:]")]
 
 
 def _of_statement(node: ast.stmt, w: _Writer) -> Iterator[tuple[str, _Changes]]:
@@ -223,9 +235,9 @@ def _of_statement(node: ast.stmt, w: _Writer) -> Iterator[tuple[str, _Changes]]:
 
 def _of_call(node: ast.Call, w: _Writer) -> Iterator[tuple[str, _Changes]]:
     plain = [a for a in node.args if not isinstance(a, ast.Starred)]
-    for one, other in zip(plain, plain[1:], strict=False):
+    for one, other in itertools.pairwise(plain):
         yield "swap-arguments", w.swap(one, other)
-    for one, other in zip(node.keywords, node.keywords[1:], strict=False):
+    for one, other in itertools.pairwise(node.keywords):
         yield "swap-keywords", w.swap(one.value, other.value)
     if plain:
         yield "drop-call", [w.put(node, w.of(plain[0]))]

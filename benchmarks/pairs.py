@@ -19,13 +19,13 @@ from checker.errors import InputError
 from checker.graph.terms import Pool, unknowns
 from checker.judging import compare, judge
 from checker.judging.judge import Case
+from checker.pairing import Opened, Pairing, open_side
 from checker.report.model import Status
 from checker.request import Access
 from checker.syntax import Workspace
 from checker.trace.jobs import Setup, engine_job, graph_job
 from checker.trace.process import Worker
 from checker.trace.shrink import Shrinker
-from checker.pairing import Opened, Pairing, open_side
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -73,10 +73,10 @@ class Kept(Workspace):
 
     def __init__(self, base: Workspace, files: Mapping[str, str]) -> None:
         super().__init__([Edited(tree, files) for tree in base.trees])
-        self._packages = base._packages
+        self._packages = base._packages  # noqa: SLF001 - what an edit leaves alone is not parsed again
         self._modules = {
             name: module
-            for name, module in base._modules.items()
+            for name, module in base._modules.items()  # noqa: SLF001
             if module is None or module.path not in files
         }
 
@@ -143,7 +143,7 @@ class Bench:
     renames: tuple[tuple[str, str], ...] = ()
     access: Access = field(default_factory=Access)
 
-    def __enter__(self) -> Bench:
+    def __enter__(self) -> Bench:  # noqa: PYI034 - `Self` is not in Python 3.10
         sys.setrecursionlimit(12_000)
         self.contract, self.stubs = load_contract(), load_operators()
         engines = load_engines()
@@ -180,7 +180,15 @@ class Bench:
         train, serve = shrinker.shrink(given.train), shrinker.shrink(given.serve)
         target = shrinker.shrink(given.target)
         return Pairing(
-            self.contract, self.trainer, self.server, self.stubs, train, serve, target, {}, self.renames
+            self.contract,
+            self.trainer,
+            self.server,
+            self.stubs,
+            train,
+            serve,
+            target,
+            {},
+            self.renames,
         )
 
     def base(self, given: Given) -> _Base:
@@ -254,7 +262,9 @@ class Bench:
             name: (tuple(shape), "float" if "float" in kind else "int")
             for name, (shape, kind) in saved.items()
         }
-        return self.ask("serve", self._serve_job(base, replace(base.serve_inputs, checkpoint=checkpoint)))
+        return self.ask(
+            "serve", self._serve_job(base, replace(base.serve_inputs, checkpoint=checkpoint))
+        )
 
     def _static_serve(self, base: _Base, files: Mapping[str, str]) -> Static:
         subject = replace(self.deployed, workspace=Kept(self.deployed.workspace, files))
@@ -276,12 +286,19 @@ class Bench:
         status, clauses = self._judged(base, edited, serve)
         return Static(edited, status, clauses)
 
-    def _judged(self, base: _Base, train: Extraction, serve: Extraction) -> tuple[str, tuple[str, ...]]:
+    def _judged(
+        self, base: _Base, train: Extraction, serve: Extraction
+    ) -> tuple[str, tuple[str, ...]]:
         whole = train.failure is None and serve.failure is None
         try:
             comparison = compare(train, serve, self.pool, self.contract.wires) if whole else None
             case = Case(
-                self.contract, train, serve, comparison, base.serve_inputs.config, base.train_inputs.config
+                self.contract,
+                train,
+                serve,
+                comparison,
+                base.serve_inputs.config,
+                base.train_inputs.config,
             )
             results = judge(case)
         except Exception as error:  # noqa: BLE001 - a bug of ours, to be listed

@@ -77,18 +77,21 @@ def prove(
             drawn = random.Random(SEED).sample(found, each)  # noqa: S311 - a draw, no secret
         for mutant in drawn:
             outcomes = _outcomes(bench, subject, mutant, text, every_config)
-            note({
-                "file": name,
-                "operator": mutant.operator,
-                "place": mutant.place,
-                "line": mutant.line,
-                "edit": mutant.shown(text),
-                "class": classify(outcomes),
-                "unfaithful": [o.given for o in outcomes if o.faithful is False],
-                "outcomes": [
-                    [o.given, o.seen, o.status, o.faithful, list(o.clauses), o.note] for o in outcomes
-                ],
-            })  # fmt: skip
+            note(
+                {
+                    "file": name,
+                    "operator": mutant.operator,
+                    "place": mutant.place,
+                    "line": mutant.line,
+                    "edit": mutant.shown(text),
+                    "class": classify(outcomes),
+                    "unfaithful": [o.given for o in outcomes if o.faithful is False],
+                    "outcomes": [
+                        [o.given, o.seen, o.status, o.faithful, list(o.clauses), o.note]
+                        for o in outcomes
+                    ],
+                }
+            )
     return len(found)
 
 
@@ -103,8 +106,8 @@ def _outcomes(
         if not given.fair and outcome.status in ("violated", "unproven"):
             outcome.status = "unfair"  # the unedited pair is violated as well
         outcomes.append(outcome)
-        settled = outcome.seen in ("different", "raises") and outcome.status in ("violated", "unproven")
-        if settled and not every:
+        differs = outcome.seen in ("different", "raises")
+        if differs and outcome.status in ("violated", "unproven") and not every:
             break
     return outcomes
 
@@ -139,10 +142,10 @@ def listed(record: dict[str, Any]) -> list[str]:
     """Survivors, alarms and unfaithful graphs, with what is known of them."""
     if record["class"] not in ("wrong-holds", "false-alarm", "bug") and not record["unfaithful"]:
         return []
-    head = f"{record['class']}: {record['operator']} at {record['place']}:{record['line']}: {record['edit']}"
-    lines = [head]
+    where = f"{record['operator']} at {record['place']}:{record['line']}"
+    lines = [f"{record['class']}: {where}: {record['edit']}"]
     for given, seen, status, faithful, clauses, note in record["outcomes"]:
-        if faithful is False or status in ("bug",) or (seen == "equal") == (status == "violated"):
+        if faithful is False or status == "bug" or (seen == "equal") == (status == "violated"):
             lines.append(f"    {given}: {seen}, {status} {clauses} faithful={faithful} {note}")
     return lines
 
@@ -152,7 +155,9 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--python", help="an interpreter with torch (default: this one)")
     parser.add_argument("--each", type=int, help="mutants drawn from each file (default: all)")
     parser.add_argument("--only", help="files whose release and path contain this")
-    parser.add_argument("--all-configs", action="store_true", help="go on after the first difference")
+    parser.add_argument(
+        "--all-configs", action="store_true", help="go on after the first difference"
+    )
     parser.add_argument("--out", help="a file to which one JSON line a mutant is added")
     return parser.parse_args()
 

@@ -11,7 +11,12 @@ from pathlib import Path
 import pytest
 
 PACKAGE = Path(__file__).parents[1] / "checker"
-MODULES = sorted(PACKAGE.rglob("*.py"))
+# The witness runs checked code when the user asks for it, in a process of its own: `process` starts
+# it, and only what runs inside may run anything.
+INSIDE = {
+    PACKAGE / "trace" / f"{name}.py" for name in ("lazy", "native", "parsed", "running", "worker")
+}
+MODULES = sorted(set(PACKAGE.rglob("*.py")) - INSIDE)
 RUNNERS = {"eval", "exec", "compile", "__import__"}
 LOADERS = {"importlib", "runpy", "imp", "pkgutil", "marshal", "pickle", "shelve", "dill"}
 
@@ -35,6 +40,33 @@ def test_no_module_of_the_program_has_a_way_to_run_what_it_reads(path: Path) -> 
                 if module.partition(".")[0] in LOADERS and module != "importlib.metadata":
                     found.append(f"line {node.lineno}: from {module} import")
     assert found == []
+
+
+def test_nothing_imports_what_runs_inside_the_witness_process() -> None:
+    names = {f"checker.trace.{path.stem}" for path in INSIDE}
+    found = [
+        f"{path.relative_to(PACKAGE)} imports {module}"
+        for path in MODULES
+        for node in ast.walk(ast.parse(path.read_text("utf-8")))
+        for module in _imported(node)
+        if module in names
+    ]
+    assert found == []
+    inside = PACKAGE / "trace" / "worker.py"
+    assert any(
+        module in names
+        for node in ast.walk(ast.parse(inside.read_text("utf-8")))
+        for module in _imported(node)
+    )
+
+
+def _imported(node: ast.AST) -> list[str]:
+    match node:
+        case ast.Import(names=names):
+            return [alias.name for alias in names]
+        case ast.ImportFrom(module=str(module), names=names):
+            return [module, *(f"{module}.{alias.name}" for alias in names)]
+    return []
 
 
 def test_the_guard_remembers_an_import_that_was_swallowed() -> None:
