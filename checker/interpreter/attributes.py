@@ -5,10 +5,9 @@ Descriptors, MRO, `super()`, `__getattr__`, recorded reads of configurations.
 
 from __future__ import annotations
 
-import ast
 from typing import TYPE_CHECKING
 
-from checker.interpreter import calls, containers, host_methods, imports
+from checker.interpreter import calls, class_attributes, host_methods, imports, instance_attributes
 from checker.interpreter.tensors import Tensor
 from checker.interpreter.values import (
     BoundMethod,
@@ -33,7 +32,6 @@ if TYPE_CHECKING:
     from checker.interpreter.machine import Machine
 
 MISSING = host_methods.MISSING
-_CODE = (Function, Native, ClassMethod, StaticMethod)
 
 
 def get(m: Machine, value: Value, name: str, special: bool = False) -> Value:
@@ -107,13 +105,13 @@ def _find(m: Machine, value: Value, name: str, special: bool, absent: bool = Fal
     """The attribute or `MISSING`. `absent`: the code asks whether there is one."""
     match value:
         case Instance():
-            return _of_instance(m, value, name, special)
+            return instance_attributes.of_instance(m, value, name, special)
         case Unknown():
             return value
         case ClassValue():
-            return _of_class(m, value, name)
+            return class_attributes.of_class(m, value, name)
         case SuperValue():
-            return _of_super(m, value, name)
+            return class_attributes.of_super(m, value, name)
         case ModuleValue():
             found = imports.attribute_of_module(m, value, name)
             return MISSING if imports.is_missing(found) else found
@@ -189,319 +187,6 @@ def _of_property(m: Machine, value: Property, name: str) -> Value:
             return value.setter
         case _:
             return MISSING
-
-
-# -- instances -------------------------------------------------------------------------------------
-
-
-def _of_instance(m: Machine, value: Instance, name: str, special: bool) -> Value:
-    cls = value.cls
-    if name == "__class__":
-        return cls
-    if not special:
-        custom = cls.lookup("__getattribute__")
-        if custom is not None and isinstance(custom[0], Function):
-            return _with_fallback(m, value, name, custom[0])
-    return plain_get(m, value, name)
-
-
-def _with_fallback(m: Machine, value: Instance, name: str, custom: Function) -> Value:
-    """A custom `__getattribute__`; where it raises AttributeError, `__getattr__` is asked."""
-    try:
-        return calls.call(m, custom, [value, name], {})
-    except Raised as raised:
-        fallback = value.cls.lookup("__getattr__")
-        if raised.type_name != "AttributeError" or fallback is None:
-            raise
-        return calls.call(m, fallback[0], [value, name], {})
-
-
-def plain_get(m: Machine, value: Instance, name: str) -> Value:
-    """`object.__getattribute__`, then `__getattr__`; `MISSING` when there is neither."""
-    if name == "__dict__":
-        m.look(value.attrs)
-        return value.tainted if value.tainted is not None else value.attrs
-    if name == "__class__":
-        return value.cls
-    found = value.cls.lookup(name)
-    try:
-        result = _own(m, value, name, found[0] if found is not None else MISSING)
-    except Raised as raised:
-        fallback = value.cls.lookup("__getattr__")
-        if raised.type_name != "AttributeError" or fallback is None or found is None:
-            raise
-        return calls.call(m, fallback[0], [value, name], {})
-    return result if result is not MISSING else _last_resort(m, value, name)
-
-
-def _own(m: Machine, value: Instance, name: str, found: Value) -> Value:
-    """Data descriptors, then the object's own attributes, then what the class has."""
-    if isinstance(found, Property) and not found.cached:
-        return _from_property(m, value, found)
-    if _is_data_descriptor(found):
-        return _bound(m, value, value.cls, found)
-    if value.tainted is not None and not isinstance(found, (*_CODE, Property)):
-        return value.tainted
-    if name in value.attrs:
-        if value.config is not None:
-            m.read(value.config, name, True)
-        return value.attrs[name]
-    if isinstance(found, Property):
-        result = value.attrs[name] = _from_property(m, value, found)
-        return result
-    if found is MISSING:
-        return MISSING
-    if value.config is not None and not isinstance(found, _CODE):
-        m.read(value.config, name, True)
-    return _bound(m, value, value.cls, found)
-
-
-def _from_property(m: Machine, value: Instance, found: Property) -> Value:
-    if found.getter is None:
-        raise m.exception("AttributeError", "unreadable attribute")
-    return calls.call(m, found.getter, [value], {})
-
-
-def _is_data_descriptor(found: Value) -> bool:
-    return (
-        isinstance(found, Instance)
-        and found.cls.lookup("__set__") is not None
-        and found.cls.lookup("__get__") is not None
-    )
-
-
-def _last_resort(m: Machine, value: Instance, name: str) -> Value:
-    """What the wrapped builtin, `__getattr__` or an undescribed base may give."""
-    if value.data is not None:
-        data = host_methods.attribute(m, value.data, name)
-        if data is not MISSING:
-            return data
-    if value.config is not None:
-        m.read(value.config, name, False)
-    fallback = value.cls.lookup("__getattr__")
-    if fallback is not None:
-        return calls.call(m, fallback[0], [value, name], {})
-    if value.tainted is not None:
-        return value.tainted
-    if value.cls.unknown_base is not None:
-        base = value.cls.unknown_base
-        return m.unknown(f"'{name}' may come from {base}, which is not described")
-    return _of_object(m, value, name)
-
-
-def _of_object(m: Machine, value: Instance, name: str) -> Value:
-    """What every object has."""
-    from checker.interpreter import equality, texts
-
-    match name:
-        case "__doc__":
-            return None
-        case "__module__":
-            return value.cls.module.name if value.cls.module else "builtins"
-        case "__eq__":
-            return Native(name, lambda m, args, kwargs: equality.identical(m, value, args[0]))
-        case "__repr__" | "__str__":
-            return Native(name, lambda m, args, kwargs: texts.repr_of(m, value))
-        case "__setattr__":
-            return Native(name, lambda m, args, kwargs: plain_put(m, value, args[0], args[1]))
-        case "__hash__" | "__ne__" | "__reduce__" | "__sizeof__" | "__dir__":
-            return m.unknown(f"{name} of an object")
-        case _:
-            return MISSING
-
-
-def _bound(m: Machine, instance: Value, cls: ClassValue, found: Value) -> Value:
-    match found:
-        case Function() | Native():
-            return BoundMethod(instance, found)
-        case ClassMethod(function=inner):
-            return BoundMethod(cls, inner)
-        case StaticMethod(function=inner):
-            return inner
-        case Property():
-            return calls.call(m, found.getter, [instance], {})
-        case Instance() if found.cls.lookup("__get__"):
-            method = get(m, found, "__get__", special=True)
-            return calls.call(m, method, [instance, cls], {})
-        case _:
-            return found
-
-
-# -- classes ---------------------------------------------------------------------------------------
-
-
-def _of_class(m: Machine, value: ClassValue, name: str) -> Value:
-    found = value.lookup(name)
-    if found is not None:
-        return _from_class(m, value, found[0])
-    simple = _class_facts(m, value, name)
-    if simple is not MISSING:
-        return simple
-    if value.meta is not None:
-        inherited = value.meta.lookup(name)
-        if inherited is not None:
-            return _bound(m, value, value.meta, inherited[0])
-        hook = value.meta.lookup("__getattr__")
-        if hook is not None:
-            return calls.call(m, hook[0], [value, name], {})
-    if value.unknown_base is not None:
-        return m.unknown(f"'{name}' may come from {value.unknown_base}, which is not described")
-    if value.host is not None:
-        return _of_host_class(m, value, name)
-    root: ClassValue = m.builtins["object"]
-    return _from_class(m, value, root.namespace.get(name, MISSING))
-
-
-def _from_class(m: Machine, value: ClassValue, found: Value) -> Value:
-    match found:
-        case ClassMethod(function=inner):
-            return BoundMethod(value, inner)
-        case StaticMethod(function=inner):
-            return inner
-        case Instance() if found.cls.lookup("__get__"):
-            method = get(m, found, "__get__", special=True)
-            return calls.call(m, method, [None, value], {})
-        case _:
-            return found
-
-
-def _of_host_class(m: Machine, value: ClassValue, name: str) -> Value:
-    """`str.lower`, `dict.get`: the first argument is the object."""
-    hosts = {"str": "", "dict": {}, "list": [], "int": 0, "float": 0.0, "tuple": (), "set": set()}
-    sample = hosts.get(value.host or "", MISSING)
-    if sample is MISSING or not hasattr(sample, name):
-        return MISSING
-
-    def method(m: Machine, args: list[Value], kwargs: dict[str, Value]) -> Value:
-        if not args:
-            raise m.exception("TypeError", f"unbound method {name}() needs an argument")
-        target = args[0].data if isinstance(args[0], Instance) else args[0]
-        return calls.call(m, get(m, target, name), args[1:], kwargs)
-
-    return Native(name, method)
-
-
-def _class_facts(m: Machine, value: ClassValue, name: str) -> Value:
-    """What Python says of every class."""
-    match name:
-        case "__name__" | "__qualname__":
-            return value.name
-        case "__module__":
-            return value.module.name if value.module else "builtins"
-        case "__mro__":
-            return (*value.mro, m.builtins["object"])
-        case "__bases__":
-            return value.bases or (m.builtins["object"],)
-        case "__dict__":
-            return value.namespace
-        case "__doc__":
-            return None
-        case "__class__":
-            return value.meta or m.builtins["type"]
-        case "__annotations__":
-            return dict(value.annotations)
-        case "model_fields" | "__dataclass_fields__":
-            from checker.interpreter import classes
-
-            found = classes.fields(value)
-            return dict.fromkeys(found) if found else MISSING
-        case "__class_vars__":
-            return {
-                n
-                for c in value.mro
-                for n, a in c.annotations.items()
-                if "ClassVar" in ast.unparse(a)
-            }
-        case "mro":
-            return Native(name, lambda m, a, k: [*value.mro, m.builtins["object"]])
-        case "__subclasses__":
-            return Native(name, lambda m, a, k: m.unknown("__subclasses__()"))
-        case _:
-            return MISSING
-
-
-# -- super() ---------------------------------------------------------------------------------------
-
-
-def _of_super(m: Machine, value: SuperValue, name: str) -> Value:
-    start = value.start
-    cls = start.cls if isinstance(start, Instance) else start
-    if isinstance(cls, ClassValue) and value.after not in cls.mro and cls.meta is not None:
-        return _of_meta_super(m, value, cls, name)
-    if not isinstance(cls, ClassValue) or value.after not in cls.mro:
-        if isinstance(start, (Unknown, External)):
-            return m.unknown("super() of an object that is not known")
-        raise m.exception(
-            "TypeError", "super(type, obj): obj must be an instance or subtype of type"
-        )
-    mro = cls.mro
-    for parent in mro[mro.index(value.after) + 1 :]:
-        if name not in parent.namespace:
-            continue
-        found = parent.namespace[name]
-        if isinstance(start, ClassValue):
-            return _from_class(m, start, found)
-        if isinstance(found, Native) and parent.module is None and parent.host is not None:
-            break
-        return _bound(m, start, cls, found)
-    return _after_all_bases(m, start, cls, name)
-
-
-def _after_all_bases(m: Machine, start: Value, cls: ClassValue, name: str) -> Value:
-    """What `super()` finds where no base of the trees has the name.
-
-    `object`, a builtin, an undescribed base.
-    """
-    if isinstance(start, Instance) and start.data is not None:
-        found = _of_wrapped(m, start, name)
-        if found is not MISSING:
-            return found
-    if cls.unknown_base is not None:
-        unknown = m.unknown(f"'{name}' of {cls.unknown_base}, which is not described")
-        if isinstance(start, Instance) and name in ("__init__", "__post_init__", "__setattr__"):
-            start.tainted = start.tainted or unknown
-        return Native(name, lambda m, args, kwargs: calls.call(m, unknown, args, kwargs))
-    match name:
-        case "__init_subclass__" | "__init__":
-            return Native(name, lambda m, args, kwargs: None)
-        case "__new__":
-            return Native(name, lambda m, args, kwargs: Instance(args[0]))
-        case "__getattribute__":
-            return Native(name, lambda m, args, kwargs: get(m, start, args[0], special=True))
-        case "__delattr__":
-            return Native(name, lambda m, args, kwargs: remove(m, start, args[0]))
-        case _ if isinstance(start, Instance):
-            return _of_object(m, start, name)
-        case _:
-            return MISSING
-
-
-def _of_wrapped(m: Machine, start: Instance, name: str) -> Value:
-    """A method of the builtin that an instance wraps."""
-    if name == "__init__":
-
-        def fill(m: Machine, args: list[Value], kwargs: dict[str, Value]) -> Value:
-            assert start.cls.host is not None
-            if isinstance(start.data, (list, dict, set)):
-                start.data = containers.new_host(m, start.cls.host, args, kwargs)
-
-        return Native(name, fill)
-    return host_methods.attribute(m, start.data, name)
-
-
-def _of_meta_super(m: Machine, value: SuperValue, cls: ClassValue, name: str) -> Value:
-    """`super()` inside a method of a metaclass."""
-    assert cls.meta is not None
-    if value.after in cls.meta.mro:
-        mro = cls.meta.mro
-        for parent in mro[mro.index(value.after) + 1 :]:
-            if name in parent.namespace and parent.module is not None:
-                return _bound(m, cls, cls.meta, parent.namespace[name])
-    if name == "__call__":
-        return Native(name, lambda m, args, kwargs: calls.instantiate(m, cls, args, kwargs))
-    if name == "__init__":
-        return Native(name, lambda m, args, kwargs: None)
-    return m.unknown(f"'{name}' of a metaclass")
 
 
 # -- setting ---------------------------------------------------------------------------------------

@@ -21,6 +21,7 @@ from checker.interpreter.tensors import (
 from checker.interpreter.values import Unknown, Value, type_name
 
 if TYPE_CHECKING:
+    from checker.graph.terms import Term
     from checker.interpreter.machine import Machine
 
 _LONG = 64
@@ -199,6 +200,8 @@ def _gather(m: Machine, t: Tensor, keys: list[Value]) -> Value:
     shape = (*index.shape(m), *t.shape(m)[1:])
     value = constant(m, t)
     if value is not None:
+        if not _within(m, index.term(m), t.shape(m)[0]):
+            m.unknown("an index that may be out of bounds")  # a doubt: the value itself is known
         return filled(m, value, shape, t.kind)
     source, places = arranged(m, t), arranged(m, index)
     logical = tuple(d for d in shape if d != 1)
@@ -207,6 +210,14 @@ def _gather(m: Machine, t: Tensor, keys: list[Value]) -> Value:
     rows = len(source.axes[0])
     term = op(m, "opaque", source.term(m), places.term(m), name="gather", rows=rows, shape=logical)
     return from_term(term, shape, t.kind)
+
+
+def _within(m: Machine, index: Term, size: Dim) -> bool:
+    """Whether indices are known to be at least 0 and less than a size."""
+    below = m.ranges.get(index)
+    if below is None and index.op == "mod" and index.args[1].op == "const":
+        below = index.args[1].attr("value")
+    return isinstance(below, (int, Poly)) and dims.at_most(below, size) is True
 
 
 def constant(m: Machine, t: Tensor) -> float | bool | None:

@@ -141,6 +141,7 @@ class Machine:
         self.debug = bool(os.environ.get("EAGLE3_CHECK_DEBUG"))
         self.answers: dict[str, bool] = {}
         self.aliases: dict[Term, Term] = {}
+        self.ranges: dict[Term, Any] = {}
         self.codes: dict[ast.AST, Code] = {}
         self.yielding: dict[ast.AST, bool] = {}
         self.keys: dict[ClassValue, list[Instance]] = {}

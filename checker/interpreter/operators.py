@@ -7,7 +7,7 @@ import operator
 from typing import TYPE_CHECKING, Any
 
 from checker.graph.dims import Poly
-from checker.interpreter import attributes, calls, equality, sizes, texts
+from checker.interpreter import attributes, calls, enums, equality, sizes, texts
 from checker.interpreter.broadcasting import elementwise
 from checker.interpreter.hosting import PLAIN, check_growth, host, is_plain, unwrapped
 from checker.interpreter.iteration import VIEWS, iterate
@@ -130,8 +130,6 @@ def binary(m: Machine, op: type[ast.operator], left: Value, right: Value) -> Val
 
 def _flags(m: Machine, name: str, left: Value, right: Value) -> Value | None:
     """`|`, `&` and `^` of members of a flag enum make a member, which may be a combination."""
-    from checker.interpreter import enums
-
     if name not in ("or", "and", "xor") or not isinstance(left, Instance):
         return None
     if not (left.cls.is_enum and isinstance(right, Instance) and right.cls is left.cls):

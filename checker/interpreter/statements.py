@@ -39,6 +39,9 @@ BREAK = Signal("break")
 CONTINUE = Signal("continue")
 
 
+Statement = Callable[[Machine, Frame, Any], "Signal | None"]
+
+
 def run_block(m: Machine, frame: Frame, stmts: list[ast.stmt]) -> Signal | None:
     """Runs statements in order."""
     for stmt in stmts:
@@ -269,11 +272,20 @@ def _type_alias(m: Machine, frame: Frame, stmt: Any) -> None:
     scopes.bind(m, frame, stmt.name.id, m.unknown("a type alias", harmless=True))
 
 
+def _later(name: str) -> Statement:
+    """A handler of `exceptions`, which itself runs blocks."""
+
+    def run(m: Machine, frame: Frame, stmt: Any) -> Signal | None:
+        signal: Signal | None = getattr(exceptions, name)(m, frame, stmt)
+        return signal
+
+    return run
+
+
 def _nothing(m: Machine, frame: Frame, stmt: ast.stmt) -> None:
     """`pass`, and declarations that were read before the body ran."""
 
 
-Statement = Callable[[Machine, Frame, Any], "Signal | None"]
 _STATEMENTS: dict[type[ast.stmt], Statement] = {
     ast.Expr: _expr,
     ast.Assign: _assign,
@@ -283,10 +295,10 @@ _STATEMENTS: dict[type[ast.stmt], Statement] = {
     ast.If: _if,
     ast.For: _for,
     ast.While: _while,
-    ast.With: exceptions.run_with,
-    ast.Raise: exceptions.run_raise,
-    ast.Try: exceptions.run_try,
-    ast.Assert: exceptions.run_assert,
+    ast.With: _later("run_with"),
+    ast.Raise: _later("run_raise"),
+    ast.Try: _later("run_try"),
+    ast.Assert: _later("run_assert"),
     ast.FunctionDef: classes.define_function,
     ast.AsyncFunctionDef: classes.define_function,
     ast.ClassDef: classes.define_class,

@@ -128,6 +128,12 @@ def _input(m: Machine, name: Value, shape: Value, kind: Value = "float") -> Valu
     return fresh_input(m, name, tuple(shape), kind)
 
 
+def _below(m: Machine, t: Tensor, size: Value) -> Value:
+    """A tensor of indices that are at least 0 and less than a size."""
+    m.ranges[t.term(m)] = size
+    return t
+
+
 def _same(m: Machine, a: Value, b: Value) -> Value:
     """Whether two tensors are the same term."""
     return isinstance(a, Tensor) and isinstance(b, Tensor) and a.term(m) is b.term(m)
@@ -371,6 +377,7 @@ OPERATORS: dict[str, Call] = {
     "parameter": _guard(_parameter),
     "buffer": _guard(_buffer),
     "children": _children,
+    "below": _below,
     "setting": _setting,
     "assume": _assume,
     "unknown": _unknown,

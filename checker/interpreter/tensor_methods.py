@@ -6,10 +6,19 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from checker.graph import dims
-from checker.interpreter import casting, havoc, indexing, joining, products, shaping
+from checker.interpreter import (
+    casting,
+    havoc,
+    indexing,
+    joining,
+    products,
+    shaping,
+    tensor_elementwise,
+)
 from checker.interpreter.broadcasting import as_tensor, elementwise
 from checker.interpreter.host_methods import MISSING
 from checker.interpreter.hosting import applied
+from checker.interpreter.tensor_names import OTHER_NAMES
 from checker.interpreter.tensors import Tensor, filled, op
 from checker.interpreter.values import External, Native, Unknown, Value
 
@@ -18,211 +27,7 @@ if TYPE_CHECKING:
 
 Method = Callable[..., Value]
 
-UNARY = {
-    "neg": "neg",
-    "negative": "neg",
-    "rsqrt": "rsqrt",
-    "sqrt": "sqrt",
-    "exp": "exp",
-    "cos": "cos",
-    "sin": "sin",
-    "tanh": "tanh",
-    "sigmoid": "sigmoid",
-    "square": "square",
-    "abs": "abs",
-    "log": "log",
-    "relu": "relu",
-    "logical_not": "not_",
-    "floor": "floor",
-    "erf": "erf",
-    "reciprocal": "reciprocal",
-}
-BINARY = {
-    "add": "add",
-    "sub": "sub",
-    "subtract": "sub",
-    "mul": "mul",
-    "multiply": "mul",
-    "div": "div",
-    "divide": "div",
-    "true_divide": "div",
-    "floor_divide": "floordiv",
-    "eq": "eq",
-    "ne": "ne",
-    "ge": "ge",
-    "gt": "gt",
-    "le": "le",
-    "lt": "lt",
-    "logical_and": "and_",
-    "logical_or": "or_",
-    "maximum": "maximum",
-    "minimum": "minimum",
-    "remainder": "mod",
-    "pow": "pow",
-}
-_LOGICAL = frozenset(("logical_and", "logical_or", "logical_not"))
-_SCALED = frozenset(("add", "sub", "subtract"))
 _DTYPES = {"float": "torch.bfloat16", "int": "torch.int64", "bool": "torch.bool"}
-
-# Names that real tensors have and that are not interpreted: asked whether a tensor has one, the
-# answer is yes.
-_OTHER_NAMES = frozenset(
-    [
-        "all",
-        "any",
-        "item",
-        "tolist",
-        "numpy",
-        "scatter",
-        "scatter_add_",
-        "scatter_add",
-        "index_select",
-        "index_copy_",
-        "index_copy",
-        "index_fill_",
-        "gather",
-        "masked_select",
-        "masked_scatter_",
-        "topk",
-        "sort",
-        "argsort",
-        "cumsum",
-        "cumprod",
-        "nonzero",
-        "unique",
-        "bincount",
-        "roll",
-        "flip",
-        "tril",
-        "triu",
-        "diag",
-        "diagonal",
-        "repeat",
-        "tile",
-        "bmm",
-        "mm",
-        "addmm",
-        "addmm_",
-        "baddbmm",
-        "einsum",
-        "index_add_",
-        "index_add",
-        "index_put_",
-        "index_put",
-        "normal_",
-        "uniform_",
-        "random_",
-        "bernoulli_",
-        "exponential_",
-        "trunc_normal_",
-        "isnan",
-        "isinf",
-        "isfinite",
-        "nan_to_num",
-        "max",
-        "min",
-        "amax",
-        "amin",
-        "argmin",
-        "prod",
-        "var",
-        "std",
-        "norm",
-        "stride",
-        "storage",
-        "storage_offset",
-        "untyped_storage",
-        "backward",
-        "register_hook",
-        "retain_grad",
-        "view_as",
-        "reshape_as",
-        "unfold",
-        "new_tensor",
-        "cross",
-        "dot",
-        "mv",
-        "outer",
-        "lerp",
-        "lerp_",
-        "addcmul",
-        "addcmul_",
-        "addcdiv_",
-        "clamp_",
-        "clamp_min",
-        "clamp_max",
-        "data_ptr",
-        "nbytes",
-        "itemsize",
-        "is_leaf",
-        "grad_fn",
-        "is_cpu",
-        "layout",
-        "names",
-        "version",
-        "_version",
-        "is_nested",
-        "is_contiguous",
-        "is_complex",
-        "is_signed",
-        "is_pinned",
-        "is_shared",
-        "share_memory_",
-        "set_",
-        "resize_",
-        "resize_as_",
-        "as_strided",
-        "swapdims",
-        "moveaxis",
-        "movedim",
-        "broadcast_to",
-        "hardswish",
-        "softplus",
-        "erfinv",
-        "log1p",
-        "log2",
-        "log10",
-        "expm1",
-        "round",
-        "ceil",
-        "trunc",
-        "frac",
-        "sign",
-        "bitwise_and",
-        "bitwise_or",
-        "bitwise_xor",
-        "bitwise_not",
-        "fmod",
-        "atan2",
-        "where",
-        "take",
-        "take_along_dim",
-        "put_",
-        "searchsorted",
-        "histc",
-        "logsumexp",
-        "log_softmax",
-        "count_nonzero",
-        "nelement",
-        "ndimension",
-        "dense_dim",
-        "is_inference",
-        "apply_",
-        "map_",
-        "tolist",
-        "type",
-        "tensor_split",
-        "hsplit",
-        "vsplit",
-        "dsplit",
-        "fill_diagonal_",
-        "squeeze_",
-        "unsqueeze_",
-        "transpose_",
-        "t_",
-        "zero_",
-    ]
-)
 
 
 def attribute(m: Machine, t: Tensor, name: str, absent: bool = False) -> Value:
@@ -236,12 +41,12 @@ def attribute(m: Machine, t: Tensor, name: str, absent: bool = False) -> Value:
     fact = _FACTS.get(name)
     if fact is not None:
         return fact(m, t)
-    method = _METHODS.get(name) or _elementwise_method(name)
+    method = _METHODS.get(name) or tensor_elementwise.method_called(name)
     if method is not None:
         return Native(name, lambda m, args, kwargs: _called(m, method, t, args, kwargs))
     if name.startswith("__") and name.endswith("__"):
         return m.unknown(f"{name} of a tensor") if name in _SPECIAL else MISSING
-    if absent and name not in _OTHER_NAMES:
+    if absent and name not in OTHER_NAMES:
         return MISSING
     return Native(name, lambda m, args, kwargs: _undescribed(m, t, name, args, kwargs))
 
@@ -267,76 +72,6 @@ def _undescribed(
     changed = [t] if name.endswith("_") else []
     havoc.forget(m, unknown, [*changed, kwargs.get("out")])
     return unknown
-
-
-# -- elementwise -----------------------------------------------------------------------------------
-
-
-def _elementwise_method(name: str) -> Method | None:
-    if name in UNARY:
-        return lambda m, t: unary(m, name, t)
-    if name in BINARY:
-        return lambda m, t, other, **options: binary(m, name, t, other, **options)
-    base = name.removesuffix("_")
-    if base != name and (base in UNARY or base in BINARY):
-        return _in_place(base)
-    return None
-
-
-def unary(m: Machine, name: str, t: Value) -> Value:
-    """`torch.name(t)`."""
-    if name in _LOGICAL and isinstance(t, Tensor):
-        t = casting.cast(m, t, "bool")
-    if name == "reciprocal":
-        return elementwise(m, "pow", [t, -1])
-    return elementwise(m, UNARY[name], [t])
-
-
-def binary(
-    m: Machine,
-    name: str,
-    t: Value,
-    other: Value,
-    alpha: Value = 1,
-    rounding_mode: Value = None,
-    out: Value = None,
-) -> Value:
-    """`torch.name(t, other)`."""
-    if name in _LOGICAL:
-        sides = [as_tensor(m, side) for side in (t, other)]
-        t, other = (casting.cast(m, s, "bool") if s is not None else s for s in sides)
-    if alpha != 1:
-        if name not in _SCALED:
-            raise m.exception("TypeError", f"{name}() got an unexpected keyword argument 'alpha'")
-        other = elementwise(m, "mul", [other, alpha])
-    op_name = BINARY[name]
-    if rounding_mode is not None:
-        if rounding_mode != "floor":
-            return m.unknown("a division that is truncated")
-        op_name = "floordiv"
-    return stored(m, elementwise(m, op_name, [t, other]), out)
-
-
-def stored(m: Machine, result: Value, out: Value) -> Value:
-    """The result, written into `out=` if there is one."""
-    if not isinstance(out, Tensor):
-        return result
-    out.update(m, result)
-    return out
-
-
-def _in_place(name: str) -> Method:
-    def run(m: Machine, t: Tensor, *args: Value, **kwargs: Value) -> Value:
-        result = unary(m, name, t) if name in UNARY else binary(m, name, t, *args, **kwargs)
-        t.update(m, result)
-        return t
-
-    return run
-
-
-def clamp(m: Machine, t: Value, min: Value = None, max: Value = None, out: Value = None) -> Value:
-    """`torch.clamp`."""
-    return stored(m, products.clamp(m, t, min, max), out)
 
 
 # -- single methods --------------------------------------------------------------------------------
@@ -576,11 +311,11 @@ _METHODS: dict[str, Method] = {
     "sum": _reduce("sum"),
     "argmax": _reduce("argmax"),
     "softmax": products.softmax,
-    "clamp": clamp,
-    "clip": clamp,
+    "clamp": tensor_elementwise.clamp,
+    "clip": tensor_elementwise.clamp,
     "clamp_": _clamp_in_place,
-    "clamp_min": clamp,
-    "clamp_max": lambda m, t, max: clamp(m, t, None, max),
+    "clamp_min": tensor_elementwise.clamp,
+    "clamp_max": lambda m, t, max: tensor_elementwise.clamp(m, t, None, max),
     "new_zeros": _new(0),
     "new_ones": _new(1),
     "new_empty": _new(None),

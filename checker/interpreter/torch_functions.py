@@ -5,7 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from checker.interpreter import casting, joining, products, shaping, tensor_methods
+from checker.interpreter import (
+    casting,
+    joining,
+    products,
+    shaping,
+    tensor_elementwise,
+    tensor_methods,
+)
 from checker.interpreter.broadcasting import as_tensor, elementwise
 from checker.interpreter.tensors import Tensor, filled
 from checker.interpreter.values import Unknown, Value
@@ -18,14 +25,14 @@ Call = Callable[..., Value]
 
 def _unary(name: str) -> Call:
     def run(m: Machine, input: Value, out: Value = None) -> Value:
-        return tensor_methods.stored(m, tensor_methods.unary(m, name, input), out)
+        return tensor_elementwise.stored(m, tensor_elementwise.unary(m, name, input), out)
 
     return run
 
 
 def _binary(name: str) -> Call:
     def run(m: Machine, input: Value, other: Value, **options: Value) -> Value:
-        return tensor_methods.binary(m, name, input, other, **options)
+        return tensor_elementwise.binary(m, name, input, other, **options)
 
     return run
 
@@ -65,7 +72,7 @@ def _method(name: str) -> Call:
 
         out = kwargs.pop("out", None)
         result = calls.call(m, attributes.get(m, input, name), list(args), kwargs)
-        return tensor_methods.stored(m, result, out)
+        return tensor_elementwise.stored(m, result, out)
 
     return run
 
@@ -150,7 +157,7 @@ def _guard(function: Call) -> Call:
             if isinstance(value, Unknown):
                 return value
         out = kwargs.pop("out", None)
-        return tensor_methods.stored(m, function(m, *args, **kwargs), out)
+        return tensor_elementwise.stored(m, function(m, *args, **kwargs), out)
 
     return run
 
@@ -220,8 +227,8 @@ _AS_METHODS = [
 ]
 _CREATED = {"zeros": 0, "ones": 1, "empty": None}
 FUNCTIONS: dict[str, Call] = {
-    **{f"torch.{name}": _unary(name) for name in tensor_methods.UNARY},
-    **{f"torch.{name}": _binary(name) for name in tensor_methods.BINARY if name != "pow"},
+    **{f"torch.{name}": _unary(name) for name in tensor_elementwise.UNARY},
+    **{f"torch.{name}": _binary(name) for name in tensor_elementwise.BINARY if name != "pow"},
     "torch.pow": _guard(_pow),
     "torch.where": _guard(products.where),
     "torch.cat": joining.cat,

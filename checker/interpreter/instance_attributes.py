@@ -1,0 +1,166 @@
+"""Attributes of objects: descriptors, the object's own, what its class has, `__getattr__`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from checker.interpreter import (
+    attributes,
+    calls,
+    host_methods,
+)
+from checker.interpreter.host_methods import MISSING
+from checker.interpreter.values import (
+    BoundMethod,
+    ClassMethod,
+    ClassValue,
+    Function,
+    Instance,
+    Native,
+    Property,
+    Raised,
+    StaticMethod,
+    Value,
+)
+
+if TYPE_CHECKING:
+    from checker.interpreter.machine import Machine
+
+_CODE = (Function, Native, ClassMethod, StaticMethod)
+
+
+def of_instance(m: Machine, value: Instance, name: str, special: bool) -> Value:
+    """`instance.name`."""
+    cls = value.cls
+    if name == "__class__":
+        return cls
+    if not special:
+        custom = cls.lookup("__getattribute__")
+        if custom is not None and isinstance(custom[0], Function):
+            return _with_fallback(m, value, name, custom[0])
+    return plain_get(m, value, name)
+
+
+def _with_fallback(m: Machine, value: Instance, name: str, custom: Function) -> Value:
+    """A custom `__getattribute__`; where it raises AttributeError, `__getattr__` is asked."""
+    try:
+        return calls.call(m, custom, [value, name], {})
+    except Raised as raised:
+        fallback = value.cls.lookup("__getattr__")
+        if raised.type_name != "AttributeError" or fallback is None:
+            raise
+        return calls.call(m, fallback[0], [value, name], {})
+
+
+def plain_get(m: Machine, value: Instance, name: str) -> Value:
+    """`object.__getattribute__`, then `__getattr__`; `MISSING` when there is neither."""
+    if name == "__dict__":
+        m.look(value.attrs)
+        return value.tainted if value.tainted is not None else value.attrs
+    if name == "__class__":
+        return value.cls
+    found = value.cls.lookup(name)
+    try:
+        result = _own(m, value, name, found[0] if found is not None else MISSING)
+    except Raised as raised:
+        fallback = value.cls.lookup("__getattr__")
+        if raised.type_name != "AttributeError" or fallback is None or found is None:
+            raise
+        return calls.call(m, fallback[0], [value, name], {})
+    return result if result is not MISSING else _last_resort(m, value, name)
+
+
+def _own(m: Machine, value: Instance, name: str, found: Value) -> Value:
+    """Data descriptors, then the object's own attributes, then what the class has."""
+    if isinstance(found, Property) and not found.cached:
+        return _from_property(m, value, found)
+    if _is_data_descriptor(found):
+        return bound(m, value, value.cls, found)
+    if value.tainted is not None and not isinstance(found, (*_CODE, Property)):
+        return value.tainted
+    if name in value.attrs:
+        if value.config is not None:
+            m.read(value.config, name, True)
+        return value.attrs[name]
+    if isinstance(found, Property):
+        result = value.attrs[name] = _from_property(m, value, found)
+        return result
+    if found is MISSING:
+        return MISSING
+    if value.config is not None and not isinstance(found, _CODE):
+        m.read(value.config, name, True)
+    return bound(m, value, value.cls, found)
+
+
+def _from_property(m: Machine, value: Instance, found: Property) -> Value:
+    if found.getter is None:
+        raise m.exception("AttributeError", "unreadable attribute")
+    return calls.call(m, found.getter, [value], {})
+
+
+def _is_data_descriptor(found: Value) -> bool:
+    return (
+        isinstance(found, Instance)
+        and found.cls.lookup("__set__") is not None
+        and found.cls.lookup("__get__") is not None
+    )
+
+
+def _last_resort(m: Machine, value: Instance, name: str) -> Value:
+    """What the wrapped builtin, `__getattr__` or an undescribed base may give."""
+    if value.data is not None:
+        data = host_methods.attribute(m, value.data, name)
+        if data is not MISSING:
+            return data
+    if value.config is not None:
+        m.read(value.config, name, False)
+    fallback = value.cls.lookup("__getattr__")
+    if fallback is not None:
+        return calls.call(m, fallback[0], [value, name], {})
+    if value.tainted is not None:
+        return value.tainted
+    if value.cls.unknown_base is not None:
+        base = value.cls.unknown_base
+        return m.unknown(f"'{name}' may come from {base}, which is not described")
+    return of_object(m, value, name)
+
+
+def of_object(m: Machine, value: Instance, name: str) -> Value:
+    """What every object has."""
+    from checker.interpreter import equality, texts
+
+    match name:
+        case "__doc__":
+            return None
+        case "__module__":
+            return value.cls.module.name if value.cls.module else "builtins"
+        case "__eq__":
+            return Native(name, lambda m, args, kwargs: equality.identical(m, value, args[0]))
+        case "__repr__" | "__str__":
+            return Native(name, lambda m, args, kwargs: texts.repr_of(m, value))
+        case "__setattr__":
+            return Native(
+                name, lambda m, args, kwargs: attributes.plain_put(m, value, args[0], args[1])
+            )
+        case "__hash__" | "__ne__" | "__reduce__" | "__sizeof__" | "__dir__":
+            return m.unknown(f"{name} of an object")
+        case _:
+            return MISSING
+
+
+def bound(m: Machine, instance: Value, cls: ClassValue, found: Value) -> Value:
+    """What an attribute found in the class gives for an object."""
+    match found:
+        case Function() | Native():
+            return BoundMethod(instance, found)
+        case ClassMethod(function=inner):
+            return BoundMethod(cls, inner)
+        case StaticMethod(function=inner):
+            return inner
+        case Property():
+            return calls.call(m, found.getter, [instance], {})
+        case Instance() if found.cls.lookup("__get__"):
+            method = attributes.get(m, found, "__get__", special=True)
+            return calls.call(m, method, [instance, cls], {})
+        case _:
+            return found
