@@ -195,7 +195,12 @@ def _unviolated(
             clause.severity,
             reason="the graphs are too large to compare",
         )
-    lost = [w for w in wires if w in comparison.uncompared and None in comparison.wires[w]]
+    moot = _of_absent_layers(case.contract, comparison)
+    lost = [
+        w
+        for w in wires
+        if w in comparison.uncompared and None in comparison.wires[w] and w not in moot
+    ]
     if lost:
         name = lost[0].name
         reason = f"{name} was compared with nothing: what stands above it differs or is unknown"
@@ -211,6 +216,22 @@ def _unviolated(
         _wire_values(case, comparison, wires[0]) if len(wires) <= 8 else (SideValue(), SideValue())
     )
     return ClauseResult(clause.id, Status.HOLDS, clause.severity, train=train, serve=serve)
+
+
+def _of_absent_layers(contract: Contract, comparison: Comparison) -> set[Wire]:
+    """Wires of layers that one side leaves out, and what the layer before hands to them."""
+    moot: set[Wire] = set()
+    for finding in comparison.findings:
+        edit = finding.edit
+        if edit.aspect == "layer" and edit.layer is not None:
+            owner = _owner(contract, edit)
+            moot.update(
+                w
+                for w in comparison.contract.wires
+                if w.layer == edit.layer
+                or (w.layer == edit.layer - 1 and contract.owner(w.name, "", "") is owner)
+            )
+    return moot
 
 
 def _unknown_reason(comparison: Comparison) -> str:

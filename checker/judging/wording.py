@@ -64,6 +64,8 @@ def _sentence(finding: Finding, comparison: Comparison) -> str:
     what = edit.operator or "operation"
     wire = f" on {edit.wire}" if edit.wire else ""
     match edit.kind:
+        case Kind.MISSING if edit.aspect == "layer":
+            return f"{one} leaves out layer {edit.layer} that {other} applies"
         case Kind.MISSING:
             text = f"{one} leaves out {_with_parameter(edit.train, what)} that {other} applies"
         case Kind.EXTRA:

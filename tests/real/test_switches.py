@@ -286,9 +286,7 @@ EVERY_DAY = frozenset(
         "embed_requires_grad",
     ]
 )
-KNOWN: dict[str, str] = {
-    "two_layers_one_served": "what a missing layer leaves out is not put together",
-}
+KNOWN: dict[str, str] = {}
 
 
 def run(copies: Copies, place: Path, name: str, version: str) -> Report:
