@@ -168,6 +168,8 @@ def in_place(m: Machine, op: type[ast.operator], current: Value, value: Value) -
     """`current op= value`: writes into tensors and containers, else computes a new value."""
     name = _BINARY[op][0]
     if isinstance(current, Tensor):
+        if current.overlaps(value):
+            value = m.unknown("an in-place operator over overlapping parts of a tensor")
         current.update(m, binary(m, op, current, value))
         return current
     if isinstance(current, Instance) and current.cls.defines(f"__i{name}__"):

@@ -249,6 +249,40 @@ class Loose:
         return self._version + self.parent.version()
 
 
+def may_overlap(a: Storage, b: Storage) -> bool:
+    """Whether two different views of one storage may show the same places differently.
+
+    What an in-place operator then reads has perhaps been written already.
+    """
+    if a is b or _root(a) is not _root(b):
+        return False
+    one, two = _range(a), _range(b)
+    if one is None or two is None or one[0] is not two[0] or one[1] != two[1]:
+        return True
+    (start, stop), (other_start, other_stop) = one[2:], two[2:]
+    if (start, stop) == (other_start, other_stop) and type(a) is type(b):
+        return False
+    apart = dims.at_most(stop, other_start) is True or dims.at_most(other_stop, start) is True
+    return not apart
+
+
+def _range(storage: Storage) -> tuple[Storage, int, Dim, Dim] | None:
+    """The base, axis, start and stop of a part of a storage."""
+    match storage:
+        case SliceOf():
+            return storage.parent, storage.axis, storage.start, storage.stop
+        case SelectOf():
+            return storage.parent, storage.axis, storage.index, storage.index + 1
+        case _:
+            return None
+
+
+def _root(storage: Storage) -> Storage:
+    while isinstance(storage, (_View, Loose)):
+        storage = storage.parent
+    return storage
+
+
 def is_whole(storage: Storage) -> bool:
     """Whether a storage surely shows all of its base in the order in which it lies in memory."""
     while isinstance(storage, Regrouped):

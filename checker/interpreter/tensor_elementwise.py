@@ -117,6 +117,9 @@ def stored(m: Machine, result: Value, out: Value) -> Value:
 
 def _in_place(name: str) -> Method:
     def run(m: Machine, t: Tensor, *args: Value, **kwargs: Value) -> Value:
+        if any(t.overlaps(value) for value in (*args, *kwargs.values())):
+            t.forget(m, m.unknown("an in-place operator over overlapping parts of a tensor"))
+            return t
         result = unary(m, name, t) if name in UNARY else binary(m, name, t, *args, **kwargs)
         t.update(m, result)
         return t

@@ -12,7 +12,7 @@ import itertools
 from typing import TYPE_CHECKING
 
 from checker.graph import dims
-from checker.interpreter.storages import Permuted, Regrouped, Root, Storage, op
+from checker.interpreter.storages import Permuted, Regrouped, Root, Storage, may_overlap, op
 from checker.interpreter.values import Unknown, Value
 
 if TYPE_CHECKING:
@@ -54,7 +54,18 @@ class Tensor:
         """Overwrites the tensor's values in place, broadcasting and casting as torch does."""
         from checker.interpreter import broadcasting, casting
 
+        if self.overlaps(value):
+            self.forget(m, m.unknown("a part of a tensor is copied over an overlapping part"))
+            return
         self.storage.set(m, broadcasting.fitted(m, casting.cast(m, value, self.kind), self))
+
+    def overlaps(self, other: Value) -> bool:
+        """Whether `other` shows some of this tensor's places otherwise than this one does."""
+        if not isinstance(other, Tensor):
+            return False
+        if other.storage is self.storage:
+            return tuple(g for g in other.axes if g) != tuple(g for g in self.axes if g)
+        return may_overlap(self.storage, other.storage)
 
     def update(self, m: Machine, result: Value) -> None:
         """Overwrites the tensor's values with the result of an operator, or forgets them."""

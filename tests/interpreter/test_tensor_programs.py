@@ -93,6 +93,36 @@ def test_without_a_write_it_makes_no_difference(method: str) -> None:
     assert not any(is_unknown(m, r) for r in results)
 
 
+@pytest.mark.parametrize(
+    "write",
+    [
+        "x += x[:, :1]",
+        "x.sub_(x[:, :1])",
+        "x[:, 1:] = x[:, :-1]",
+        "x[:, 1:].copy_(x[:, :-1])",
+        "h = x.view(-1, 2, 3)\n    h += h[:, :1]",
+    ],
+)
+def test_in_place_over_overlapping_parts_is_unknown(write: str) -> None:
+    m, result = outcome(f"    x = x * 1\n    {write}\n    return x")
+    assert is_unknown(m, result)
+
+
+@pytest.mark.parametrize(
+    "write",
+    [
+        "x += x",
+        "x[:, :3] += x[:, 3:]",
+        "x[:, 0] += x[:, 1]",
+        "a, b = x.chunk(2, -1)\n    a.mul_(b)",
+        "x[:, :2] *= x[:, :2]",
+    ],
+)
+def test_in_place_over_other_or_the_same_parts_is_known(write: str) -> None:
+    m, result = outcome(f"    x = x * 1\n    {write}\n    return x")
+    assert not is_unknown(m, result)
+
+
 FORGETTING = (
     "x.scatter_add_(0, ids, y)",
     "x.normal_()",
