@@ -10,7 +10,15 @@ from typing import TYPE_CHECKING, Any, NoReturn, TypeAlias
 
 from checker.configs import read_config
 from checker.errors import InputError
-from checker.request import Access, ExtractRequest, Pin, Rename, Target, VerifyRequest
+from checker.request import (
+    Access,
+    ExtractRequest,
+    Pin,
+    Rename,
+    Target,
+    TraceRequest,
+    VerifyRequest,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -44,6 +52,7 @@ def parser(version: str) -> argparse.ArgumentParser:
     commands = top.add_subparsers(dest="command", metavar="COMMAND", required=True)
     _add_verify(commands)
     _add_extract(commands)
+    _add_trace(commands)
     _add_contracts(commands)
     explain = _command(commands, "explain", "everything the contract says about one clause")
     explain.add_argument("clause", metavar="CLAUSE", help="a clause id, as in residual-source")
@@ -113,6 +122,33 @@ def _add_extract(commands: _Commands) -> None:
     )  # fmt: skip
     _add_format(extract)
     _add_access(extract)
+
+
+def _add_trace(commands: _Commands) -> None:
+    trace = _command(
+        commands, "trace", "run one engine's real draft and compare it with what is read (torch)"
+    )
+    trace.add_argument("source", metavar="SPEC", help="NAME==VERSION, NAME or a folder")
+    trace.add_argument("--config", metavar="PATH", help="the draft's config.json")
+    _add_target(trace)
+    trace.add_argument(
+        "--with", dest="with_", metavar="NAME==VERSION", action="append", default=[],
+        help="read this dependency from this release (repeatable)",
+    )  # fmt: skip
+    trace.add_argument(
+        "--rename", metavar="OLD=NEW", action="append", default=[],
+        help="what a conversion did to tensor names: layers.0=midlayer (repeatable)",
+    )  # fmt: skip
+    trace.add_argument("--values", action="store_true", help="compare numbers too (cpu)")
+    trace.add_argument(
+        "--python", metavar="PATH", help="the interpreter that runs it (one that has torch)"
+    )
+    trace.add_argument(
+        "--device", choices=("auto", "cpu", "cuda", "meta"), default="auto",
+        help="cpu: small sizes; cuda, meta: the configuration's",
+    )  # fmt: skip
+    _add_format(trace)
+    _add_access(trace)
 
 
 def _add_contracts(commands: _Commands) -> None:
@@ -194,6 +230,21 @@ def extract_request(given: argparse.Namespace, progress: Callable[[str], None]) 
         target=None if given.target is None else target(given.target),
         with_=tuple(_pin(text, "--with") for text in given.with_),
         access=access(given, progress),
+    )
+
+
+def trace_request(given: argparse.Namespace, progress: Callable[[str], None]) -> TraceRequest:
+    """What ``trace`` was asked, with its files read."""
+    return TraceRequest(
+        source=given.source,
+        config=_config(given.config),
+        target=None if given.target is None else target(given.target),
+        with_=tuple(_pin(text, "--with") for text in given.with_),
+        renames=tuple(_rename(text) for text in given.rename),
+        access=access(given, progress),
+        python=given.python,
+        device=given.device,
+        values=given.values,
     )
 
 

@@ -63,6 +63,7 @@ def _run(argv: Sequence[str], progress: Progress) -> int:
     commands: dict[str, Callable[[argparse.Namespace, Progress], int]] = {
         "verify": _verify,
         "extract": _extract,
+        "trace": _trace,
         "explain": _explain,
         "contracts": _contracts,
     }
@@ -137,6 +138,17 @@ def _extract(given: argparse.Namespace, progress: Progress) -> int:
     progress.clear()
     _write(json.render(root.to_json()) if given.format == "json" else tree.render(root))
     return 0
+
+
+def _trace(given: argparse.Namespace, progress: Progress) -> int:
+    from checker.arguments import trace_request
+    from checker.report import json, trace
+    from checker.tracing import trace as run
+
+    found = run(trace_request(given, progress))
+    progress.clear()
+    _write(json.render(found.to_json()) if given.format == "json" else trace.render(found))
+    return found.exit_status
 
 
 def _explain(given: argparse.Namespace, _: Progress) -> int:

@@ -35,7 +35,7 @@ def extract(request: ExtractRequest) -> Node:
     """
     allow_deep_recursion()
     engines = load_engines()
-    role = _role(engines, request.source)
+    role = role_of(engines, request.source)
     opened = open_side(engines, role, request.source, request.with_, request.access)
     file = request.config or read_config(str(FOLDER / _OPTIONS[role]))
     subject = opened.subject(load_operators())
@@ -53,7 +53,7 @@ def extract(request: ExtractRequest) -> Node:
     return _tree(extraction, opened.tree.label)
 
 
-def _role(engines: tuple[Engine, ...], source: str) -> str:
+def role_of(engines: tuple[Engine, ...], source: str) -> str:
     """Whether a source is a trainer or a server: by its distribution, else by what is in it."""
     name = source.partition("==")[0].removeprefix("installed:")
     for engine in engines:

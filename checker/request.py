@@ -75,6 +75,24 @@ class VerifyRequest:
 
 
 @dataclass(frozen=True, slots=True)
+class TraceRequest:
+    """Everything ``trace`` needs to know: one engine, its draft, and where its real code runs.
+
+    On `device` meta, and on cuda, the sizes are those of the configuration; on cpu small ones.
+    """
+
+    source: str
+    config: ConfigFile | None = None
+    target: Target | None = None
+    with_: tuple[Pin, ...] = ()
+    renames: tuple[Rename, ...] = ()
+    access: Access = Access()
+    python: str | None = None
+    device: str = "auto"
+    values: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class ExtractRequest:
     """Everything ``extract`` needs to know: one engine, and what its draft is built from."""
 

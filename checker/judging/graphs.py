@@ -17,7 +17,7 @@ from checker.graph.terms import Pool, Term, postorder
 from checker.judging.unloaded import stand_ins, substituted
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from checker.engines import Extraction
     from checker.graph.labels import Wire
@@ -54,7 +54,8 @@ def compare(
     train: Extraction, serve: Extraction, pool: Pool, wires: Mapping[str, Any]
 ) -> Comparison:
     """Compares the logits of every step of two complete extractions."""
-    contract = contract_terms(wires, Builder(pool), _switches(train), len(train.logits))
+    switches = rotary(train.switches, train.logits)
+    contract = contract_terms(wires, Builder(pool), switches, len(train.logits))
     by_train = difference(contract.logits, train.logits, contract.labels)
     pairs = stand_ins(train.logits, serve.logits, _tensors(train) - _tensors(serve))
     served = (
@@ -101,10 +102,10 @@ def _partner(found: Difference, wire: Wire) -> Term | None:
     return pair[1] if pair else None
 
 
-def _switches(train: Extraction) -> dict[str, Any]:
-    """The trained values of the switches; what the rotary embedding came to is on the graph."""
-    switches = dict(train.switches)
-    rope = next((t for t in postorder(*train.logits) if t.op == "rope"), None)
+def rotary(values: Mapping[str, Any], logits: Sequence[Term]) -> dict[str, Any]:
+    """The values of switches with what the rotary embedding came to, which is on the graph."""
+    switches = dict(values)
+    rope = next((t for t in postorder(*logits) if t.op == "rope"), None)
     plain = {"base": 10000.0, "dim": switches.get("head_dim"), "scaling": None}
     for attribute, value in plain.items():
         found = value if rope is None else rope.attr(attribute)

@@ -7,9 +7,13 @@ different starts orders of magnitude above.
 
 from __future__ import annotations
 
-from typing import Any
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
 
 import torch
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 _SHORT = ("float32", "float", "float16", "half", "bfloat16")
 _UNCOMPILED = "_FLEX_ATTENTION_DISABLE_COMPILE_DEBUG"
@@ -39,3 +43,21 @@ def _nothing(*args: Any, **kwargs: Any) -> None:
 def _as_long(self: Any, *args: Any, **kwargs: Any) -> Any:
     del args, kwargs
     return self.to(torch.float64)
+
+
+@contextmanager
+def flex_shapes() -> Iterator[None]:
+    """Flex attention where nothing has values: it refuses that device; its shape is known."""
+    from torch.nn.attention import flex_attention
+
+    original = flex_attention.flex_attention
+    flex_attention.flex_attention = _flex_shape
+    try:
+        yield
+    finally:
+        flex_attention.flex_attention = original
+
+
+def _flex_shape(query: Any, key: Any, value: Any, *args: Any, **kwargs: Any) -> Any:
+    del key, args, kwargs
+    return query.new_empty((*query.shape[:-1], value.shape[-1]))

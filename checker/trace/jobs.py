@@ -10,7 +10,7 @@ from checker.graph.dims import Poly, evaluate
 from checker.graph.terms import Term, postorder
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from checker.engines import Extraction, Inputs, Subject
     from checker.sources import Tree
@@ -21,13 +21,21 @@ TOKENS = 128
 
 @dataclass(frozen=True, slots=True)
 class Setup:
-    """What all jobs of one comparison share."""
+    """What all jobs of one comparison share.
+
+    `exact`: everything is float64, once and for all in a process; else it is `dtype`. `record`:
+    what comes out of each line of the checked trees is noted.
+    """
 
     inputs: dict[str, int]
     vocabulary: int
     seed: int = 1
     tokens: int = TOKENS
     steps: int = 2
+    device: str = "cpu"
+    exact: bool = True
+    dtype: str = "float32"
+    record: bool = False
 
     def common(self) -> dict[str, Any]:
         """The part of a job that says what is fed in."""
@@ -37,6 +45,10 @@ class Setup:
             "seed": self.seed,
             "tokens": self.tokens,
             "steps": self.steps,
+            "device": self.device,
+            "exact": self.exact,
+            "dtype": self.dtype,
+            "record": self.record,
         }
 
 
@@ -86,9 +98,12 @@ def engine_job(
     }
 
 
-def graph_job(extraction: Extraction, setup: Setup) -> dict[str, Any]:
-    """A job that runs an extracted graph on the same numbers."""
-    terms = postorder(*extraction.logits)
+def graph_job(
+    extraction: Extraction, setup: Setup, wires: Mapping[str, Term] | None = None
+) -> dict[str, Any]:
+    """A job that runs an extracted graph on the same numbers; `wires` are terms to tell about."""
+    named = wires or {}
+    terms = postorder(*extraction.logits, *named.values())
     numbers = {term: index for index, term in enumerate(terms)}
     sizes = {"S": setup.tokens}
     return {
@@ -109,6 +124,7 @@ def graph_job(extraction: Extraction, setup: Setup) -> dict[str, Any]:
             if t.op == "param"
         },
         "logits": [numbers[t] for t in extraction.logits],
+        "wires": {name: numbers[term] for name, term in named.items()},
     }
 
 

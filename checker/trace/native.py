@@ -67,7 +67,7 @@ class Operators:
     def inv_freq(self, base: float, dim: int, scaling: Any) -> Tensor:
         if scaling:
             raise NoVerdict(f"no reference for rotary scaling {scaling}")
-        return frequencies(base, dim, "cpu", self.dtype)
+        return frequencies(base, dim, self.settings.get("device", "cpu"), self.dtype)
 
     def heads(self, t: Tensor) -> Tensor:
         return t.reshape([n for n in t.shape if n != 1] if t.ndim > 3 else list(t.shape))
@@ -140,12 +140,16 @@ class Operators:
     def made(self, name: str, shape: tuple[int, ...]) -> Tensor:
         """The value of a trained tensor: the same wherever name and shape are the same."""
         seed = int.from_bytes(name.encode(), "little") % (2**61) + self.settings.get("seed", 0)
-        generator = torch.Generator().manual_seed(seed % (2**63))
+        device = self.settings.get("device", "cpu")
+        if device == "meta":
+            return torch.empty(shape, dtype=self.dtype, device=device)
+        generator = torch.Generator(device).manual_seed(seed % (2**63))
+        drawn = {"generator": generator, "device": device}
+        kind = torch.float64 if device == "cpu" else torch.float32
         if len(shape) == 1:
-            return torch.rand(shape, generator=generator, dtype=torch.float64).to(self.dtype) + 0.5
+            return torch.rand(shape, dtype=kind, **drawn).to(self.dtype) + 0.5
         width = shape[-1] if shape else 1
-        value = torch.randn(shape, generator=generator, dtype=torch.float64) / math.sqrt(width)
-        return value.to(self.dtype)
+        return (torch.randn(shape, dtype=kind, **drawn) / math.sqrt(width)).to(self.dtype)
 
     def parameter_like(self, name: str, model: Any, suffix: str) -> Tensor | None:
         for path, tensor in model.named_parameters():
@@ -158,14 +162,14 @@ class Operators:
         """What an argmax was taken of, by its result."""
         del operator
         for index, (taken, result) in enumerate(self.arguments):
-            if result.shape == value.shape and torch.equal(result, value):
+            if result.shape == value.shape and _alike(result, value):
                 del self.arguments[: index + 1]
                 return taken
         raise NoVerdict("no argmax gave this value")
 
     def alias(self, a: Tensor, b: Tensor) -> None:
         """Two names of one value: checked, since the numbers must not depend on it."""
-        if a.numel() != b.numel() or not torch.equal(a.flatten().double(), b.flatten().double()):
+        if a.numel() != b.numel() or not _alike(a.flatten().double(), b.flatten().double()):
             raise NoVerdict("an alias of the engine's description does not hold")
 
     # classes and functions
@@ -272,6 +276,11 @@ class Operators:
 
     def same(self, a: Tensor, b: Tensor) -> bool:
         return bool(torch.equal(a, b))
+
+
+def _alike(a: Tensor, b: Tensor) -> bool:
+    """Whether two tensors are equal; on meta, where nothing has a value, whether they may be."""
+    return a.device.type == "meta" or bool(torch.equal(a, b))
 
 
 def _default(cls: type, name: str) -> tuple[bool, Any]:

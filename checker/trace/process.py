@@ -88,6 +88,10 @@ class Worker:
             )
         return answer
 
+    def device(self) -> str:
+        """Where torch would run by itself: cuda when there is one, else cpu."""
+        return str(self.ask({"kind": "device"}).get("device", "cpu"))
+
     def _brief(self, job: dict[str, Any]) -> dict[str, Any]:
         """The job with each file's text sent once a process: most of them come with every job."""
         texts: dict[str, str] = {}

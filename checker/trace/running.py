@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import math
 import sys
+from contextlib import nullcontext
 from typing import Any
 
 import torch
 
 from checker.interpreter.stubs import Stubs, Summary
 from checker.trace import execute
-from checker.trace.exact import make_exact
+from checker.trace.exact import flex_shapes, make_exact
 from checker.trace.lazy import Globals, Library, NoVerdict
 from checker.trace.native import Operators, record_argmax
 from checker.trace.parsed import ParsedWorkspace
+from checker.trace.recording import Recorder, summary
 
 _EXACT = False
 
@@ -51,7 +53,8 @@ def environment(job: dict[str, Any]) -> dict[str, Any]:
     generator = torch.Generator().manual_seed(job["seed"])
     env: dict[str, Any] = {}
     for name, width in job["inputs"].items():
-        env[name] = torch.randn((tokens, width), generator=generator, dtype=torch.float64)
+        drawn = torch.randn((tokens, width), generator=generator, dtype=torch.float64, device="cpu")
+        env[name] = drawn.to(device_of(job), dtype_of(job))
     ids = torch.randint(1, job["vocabulary"], (tokens + steps,), generator=generator)
     first = ids[:tokens]
     for step in range(steps):
@@ -61,6 +64,25 @@ def environment(job: dict[str, Any]) -> dict[str, Any]:
     return env
 
 
+def device_of(job: dict[str, Any]) -> str:
+    """Where a job runs.
+
+    Raises:
+        NoVerdict: there is no such device here.
+    """
+    device = str(job.get("device", "cpu"))
+    if device == "auto":
+        return "cuda" if torch.cuda.is_available() else "cpu"
+    if device == "cuda" and not torch.cuda.is_available():
+        raise NoVerdict("no CUDA device is to be had here; say --device cpu")
+    return device
+
+
+def dtype_of(job: dict[str, Any]) -> torch.dtype:
+    """What a job computes in."""
+    return torch.float64 if job.get("exact", True) else getattr(torch, job["dtype"])
+
+
 def run_job(job: dict[str, Any]) -> dict[str, Any]:
     """Runs one job and gives numbers.
 
@@ -68,28 +90,54 @@ def run_job(job: dict[str, Any]) -> dict[str, Any]:
         NoVerdict: the run cannot say anything.
     """
     global _EXACT  # noqa: PLW0603 - one switch a process, and no way back
-    if not _EXACT:
+    if job.get("exact", True) and not _EXACT:
         make_exact()
         _EXACT = True
     torch.manual_seed(job["seed"])
-    if job["kind"] == "graph":
-        return _graph(job)
-    return _engine(job)
+    torch.set_default_dtype(dtype_of(job))
+    torch.set_default_device(device_of(job))
+    try:
+        with flex_shapes() if device_of(job) == "meta" else nullcontext():
+            return _graph(job) if job["kind"] == "graph" else _engine(job)
+    finally:
+        torch.set_default_device("cpu")
+
+
+_KEPT: dict[str, list[Any]] = {}
+"""Logits that a job asked to keep, for a later one to be compared with."""
+
+
+def _told(job: dict[str, Any], logits: list[Any]) -> dict[str, Any]:
+    """Logits as a job wants them: as numbers, kept here, or only compared with kept ones."""
+    if "keep" in job:
+        _KEPT[job["keep"]] = logits
+    if "against" in job:
+        kept = _KEPT[job["against"]]
+        pairs = [(a.double(), b.double()) for a, b in zip(kept, logits, strict=False)]
+        return {
+            "differences": [float((a - b).abs().max()) for a, b in pairs],
+            "sizes": [float(a.abs().max()) for a, _ in pairs],
+        }
+    if not job.get("numbers", True) or any(t.device.type == "meta" for t in logits):
+        return {"shapes": [list(t.shape) for t in logits]}
+    return {"logits": [t.tolist() for t in logits]}
 
 
 def _graph(job: dict[str, Any]) -> dict[str, Any]:
     env = environment(job)
-    operators = Operators(env, {"seed": job["seed"]}, torch.float64)
+    dtype = dtype_of(job)
+    operators = Operators(env, {"seed": job["seed"], "device": device_of(job)}, dtype)
     for name, shape in job["parameters"].items():
         if name.startswith("unloaded:"):
-            env[name] = torch.full(tuple(shape), math.nan, dtype=torch.float64)
+            env[name] = torch.full(tuple(shape), math.nan, dtype=dtype)
         else:
             env[name] = operators.made(name.removeprefix("target."), tuple(shape))
     try:
-        values = execute.run(job["nodes"], env, "cpu", torch.float64)
+        values = execute.run(job["nodes"], env, device_of(job), dtype)
     except LookupError as error:
         raise NoVerdict(str(error)) from None
-    return {"logits": [values[i].tolist() for i in job["logits"]], "wires": {}}
+    wires = {name: summary(values[i]) for name, i in (job.get("wires") or {}).items()}
+    return {**_told(job, [values[i] for i in job["logits"]]), "wires": wires}
 
 
 def _engine(job: dict[str, Any]) -> dict[str, Any]:
@@ -97,7 +145,8 @@ def _engine(job: dict[str, Any]) -> dict[str, Any]:
     settings = dict(job["settings"])
     settings["sizes"] = {"S": job["tokens"], "blocks": -(-job["tokens"] // 128)}
     settings["seed"] = job["seed"]
-    operators = Operators(env, settings, torch.float64)
+    settings["device"] = device_of(job)
+    operators = Operators(env, settings, dtype_of(job))
     trees = [MemoryTree(t["label"], t["roots"], t["files"]) for t in job["trees"]]
     summaries = Stubs(
         [
@@ -112,8 +161,12 @@ def _engine(job: dict[str, Any]) -> dict[str, Any]:
     original = torch.argmax
     record_argmax(operators)
     try:
-        space = _stages(job, operators, library)
-        return _results(job, operators, space)
+        if not job.get("record"):
+            return _results(job, operators, _stages(job, operators, library))
+        every = {path for tree in job["trees"] for path in tree["files"]}
+        with Recorder(every, set(job["trees"][0]["files"])) as recorder:
+            space = _stages(job, operators, library)
+        return {**_results(job, operators, space), "lines": recorder.lines}
     finally:
         torch.argmax = original
         sys.meta_path = [f for f in sys.meta_path if getattr(f, "library", None) is not library]
@@ -152,13 +205,17 @@ def _results(job: dict[str, Any], operators: Operators, space: Globals) -> dict[
     logits = [t.reshape(tokens, -1) for t in space["logits"]]
     feedback = [t.reshape(tokens, -1) for t in space.get("feedback") or []]
     initial = [
-        path for path, p in model.named_parameters() if p.is_floating_point() and p.isnan().any()
+        path
+        for path, p in model.named_parameters()
+        if p.is_floating_point() and p.device.type != "meta" and p.isnan().any()
     ]
     saved = {}
     if job["role"] == "trainer":
         saved = {name: [list(v.shape), str(v.dtype)] for name, v in space["checkpoint"].items()}
+    told = _told(job, logits)
+    feedback = feedback if "logits" in told else []
     return {
-        "logits": [t.tolist() for t in logits],
+        **told,
         "feedback": [t.tolist() for t in feedback],
         "initial": initial,
         "summaries": sorted(operators.library.used) if operators.library else [],

@@ -44,7 +44,8 @@ def _answer(job: dict[str, Any]) -> dict[str, Any]:
         import torch
     except ImportError:
         return {"problem": "torch is not installed in this interpreter"}
-    del torch
+    if job.get("kind") == "device":
+        return {"device": "cuda" if torch.cuda.is_available() else "cpu"}
     from checker.trace.lazy import NoVerdict
     from checker.trace.running import run_job
 
