@@ -289,6 +289,8 @@ class Bench:
     def _judged(
         self, base: _Base, train: Extraction, serve: Extraction
     ) -> tuple[str, tuple[str, ...]]:
+        if not base.given.fair:
+            return "unfair", ()  # the unedited pair is violated as well
         whole = train.failure is None and serve.failure is None
         try:
             comparison = compare(train, serve, self.pool, self.contract.wires) if whole else None

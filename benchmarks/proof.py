@@ -103,8 +103,6 @@ def _outcomes(
     files = {subject.path: mutant.apply(text)}
     for given in subject.givens:
         outcome = bench.outcome(given, subject.side, files)
-        if not given.fair and outcome.status in ("violated", "unproven"):
-            outcome.status = "unfair"  # the unedited pair is violated as well
         outcomes.append(outcome)
         differs = outcome.seen in ("different", "raises")
         if differs and outcome.status in ("violated", "unproven") and not every:

@@ -144,3 +144,6 @@ class Worker:
             process.wait(5)
         except subprocess.TimeoutExpired:
             process.kill()
+            process.wait()
+        if process.stdout is not None:
+            process.stdout.close()
