@@ -86,6 +86,8 @@ def extract_side(subject: Subject, pool: Pool, inputs: Inputs) -> Extraction:
         script = pending.pop()
         result = _one_path(subject, pool, inputs, script)
         results.append(result)
+        if result.failure is not None and result.failure.type is None:
+            break  # whatever the other combinations give, nothing can be said
         pending += [
             (*script, *(True,) * (index - len(script)), False)
             for index in range(len(script), len(result.decisions))
