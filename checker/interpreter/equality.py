@@ -253,6 +253,8 @@ def contains(m: Machine, container: Value, item: Value) -> Verdict:
         return as_key(m, item) in container
     if isinstance(container, External):
         return m.unknown(f"{container.path} is not described")
+    if isinstance(container, Tensor) and not isinstance(item, (Tensor, int, float, Poly)):
+        raise m.exception("RuntimeError", "Tensor.__contains__ only supports Tensor or scalar")
     return _among(m, container, item)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from checker.graph import dims
 from checker.graph.dims import Dim, Poly
 from checker.interpreter.broadcasting import check_same, elementwise
 from checker.interpreter.casting import copied, kind_of
@@ -236,10 +237,34 @@ def arange(m: Machine, *args: Value, **kwargs: Value) -> Value:
             return value
         if not isinstance(value, (int, float, Poly)):
             return m.unknown("an arange whose bounds are not known")
+    _ascending(m, values["start"], values["end"], values["step"])
     term = op(m, "arange", start=values["start"], stop=values["end"], step=values["step"])
     floats = any(isinstance(v, float) for v in values.values())
     kind = kind_of(kwargs.get("dtype"), "float" if floats else "int")
     return from_term(term, None, kind)
+
+
+def _ascending(m: Machine, start: Value, end: Value, step: Value) -> None:
+    """Raises what torch raises where the bounds run against the step.
+
+    What is not known is a doubt.
+    """
+    wrong: bool | None = None
+    if step == 0:
+        raise m.exception("RuntimeError", "step must be nonzero")
+    if isinstance(step, (int, float)):
+        low, high = (start, end) if step > 0 else (end, start)
+        if isinstance(low, float) or isinstance(high, float):
+            plain = isinstance(low, (int, float)) and isinstance(high, (int, float))
+            wrong = low > high if plain else None
+        else:
+            within = dims.at_most(low, high)
+            wrong = None if within is None else not within
+    if wrong:
+        text = "upper bound and lower bound inconsistent with step sign"
+        raise m.exception("RuntimeError", text)
+    if wrong is None:
+        m.unknown(f"whether an arange from {start} to {end} by {step} is one")
 
 
 def where(m: Machine, condition: Value, *branches: Value, **named: Value) -> Value:
