@@ -97,7 +97,7 @@ def _traced(draft: _Draft, device: str, compare: bool, worker: Worker) -> Trace:
     switches = stated_switches(contract, subject.engine, draft.config, draft.target)
     inputs = Inputs(draft.config, draft.target, renames=draft.renames)
     if subject.engine.role == "server":
-        inputs = replace(inputs, checkpoint=_trained(contract, switches))
+        inputs = replace(inputs, checkpoint=as_trained(contract, switches))
     extraction = extract_side(subject, pool, inputs)
     reason = _unreadable(extraction)
     if reason is not None:
@@ -113,7 +113,7 @@ def _traced(draft: _Draft, device: str, compare: bool, worker: Worker) -> Trace:
     reason = _no_verdict(answer)
     if reason is not None:
         return Trace(label, device, reason=reason)
-    wires = _wires(contract, extraction, switches, pool)
+    wires = wires_of(contract, extraction, switches, pool)
     values = compare and device == "cpu"
     computed = worker.ask(graph_job(extraction, setup, _terms(wires))) if values else {}
     if "problem" in computed or "raises" in computed:
@@ -183,13 +183,13 @@ def _contract(contract: Contract, switches: Mapping[str, Any], steps: int) -> Co
     return contract_terms(contract.wires, Builder(Pool()), {**plain, **switches}, steps)
 
 
-def _trained(contract: Contract, switches: Mapping[str, Any]) -> dict[str, Any]:
+def as_trained(contract: Contract, switches: Mapping[str, Any]) -> dict[str, Any]:
     """A checkpoint as the contract has it: what a trainer would have saved."""
     terms = postorder(*_contract(contract, switches, 2).outputs)
     return {str(t.attr("name")): (t.shape, "float") for t in terms if t.op == "param"}
 
 
-def _wires(
+def wires_of(
     contract: Contract, extraction: Extraction, switches: dict[str, Any], pool: Pool
 ) -> dict[Wire, Term | None]:
     """What the engine computes on every wire."""
@@ -209,6 +209,28 @@ def _terms(wires: Mapping[Wire, Term | None]) -> dict[str, Term]:
 # -- rows ------------------------------------------------------------------------------------------
 
 
+class Statements:
+    """The lines of the statements in which places of checked files are."""
+
+    def __init__(self, opened: Opened) -> None:
+        self._trees = {tree.label: tree for tree in opened.trees}
+        self._spans: dict[tuple[str, str], list[tuple[int, int]]] = {}
+
+    def lines(self, place: Location) -> tuple[int, int]:
+        """The first and the last line of the innermost statement around a place."""
+        key = (place.source, place.path)
+        if key not in self._spans:
+            tree = self._trees.get(place.source)
+            text = tree.read(place.path) if tree is not None else b""
+            self._spans[key] = [
+                (node.lineno, node.end_lineno or node.lineno)
+                for node in ast.walk(ast.parse(text))
+                if isinstance(node, ast.stmt) and not hasattr(node, "body")
+            ]
+        inside = [s for s in self._spans[key] if s[0] <= place.line <= s[1]]
+        return min(inside, key=lambda s: s[1] - s[0], default=(place.line, place.line))
+
+
 class _Rows:
     """Finds, for a term, what really came out of the statement that it was read from."""
 
@@ -220,10 +242,9 @@ class _Rows:
         extraction: Extraction,
         names: Names,
     ) -> None:
-        self._trees = {tree.label: tree for tree in opened.trees}
+        self._statements = Statements(opened)
         self._lines, self._values, self._extraction = lines, values, extraction
         self._names = names
-        self._spans: dict[tuple[str, str], list[tuple[int, int]]] = {}
 
     def row(self, wire: Wire, term: Term | None) -> Row:
         """One wire's row."""
@@ -261,21 +282,8 @@ class _Rows:
         noted = self._lines.get(place.path)
         if not noted:
             return []
-        start, stop = self._statement(place)
+        start, stop = self._statements.lines(place)
         return [entry for line in range(start, stop + 1) for entry in noted.get(str(line), ())]
-
-    def _statement(self, place: Location) -> tuple[int, int]:
-        key = (place.source, place.path)
-        if key not in self._spans:
-            tree = self._trees.get(place.source)
-            text = tree.read(place.path) if tree is not None else b""
-            self._spans[key] = [
-                (node.lineno, node.end_lineno or node.lineno)
-                for node in ast.walk(ast.parse(text))
-                if isinstance(node, ast.stmt) and not hasattr(node, "body")
-            ]
-        inside = [s for s in self._spans[key] if s[0] <= place.line <= s[1]]
-        return min(inside, key=lambda s: s[1] - s[0], default=(place.line, place.line))
 
 
 def _written(shape: list[int]) -> str:

@@ -30,6 +30,10 @@ def make_exact() -> None:
     for name in ("synchronize", "empty_cache"):  # housekeeping of devices that are not there
         setattr(torch.cuda, name, _nothing)
     torch.set_num_threads(1)  # sums in one order, and no time lost on tiny tensors
+
+
+def run_uncompiled() -> None:
+    """Runs what torch would compile first as it stands."""
     from torch.nn.attention import flex_attention
 
     if hasattr(flex_attention, _UNCOMPILED):

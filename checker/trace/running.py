@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.metadata
 import math
 import sys
 from contextlib import nullcontext
@@ -11,7 +12,7 @@ import torch
 
 from checker.interpreter.stubs import Stubs, Summary
 from checker.trace import execute
-from checker.trace.exact import flex_shapes, make_exact
+from checker.trace.exact import flex_shapes, make_exact, run_uncompiled
 from checker.trace.lazy import Globals, Library, NoVerdict
 from checker.trace.native import Operators, record_argmax
 from checker.trace.parsed import ParsedWorkspace
@@ -55,7 +56,10 @@ def environment(job: dict[str, Any]) -> dict[str, Any]:
     for name, width in job["inputs"].items():
         drawn = torch.randn((tokens, width), generator=generator, dtype=torch.float64, device="cpu")
         env[name] = drawn.to(device_of(job), dtype_of(job))
-    ids = torch.randint(1, job["vocabulary"], (tokens + steps,), generator=generator)
+    drawn = torch.randint(
+        1, job["vocabulary"], (tokens + steps,), generator=generator, device="cpu"
+    )
+    ids = drawn.to(device_of(job))
     first = ids[:tokens]
     for step in range(steps):
         moved = torch.cat([first[step:], torch.zeros(step, dtype=torch.long)])
@@ -93,6 +97,7 @@ def run_job(job: dict[str, Any]) -> dict[str, Any]:
     if job.get("exact", True) and not _EXACT:
         make_exact()
         _EXACT = True
+    run_uncompiled()
     torch.manual_seed(job["seed"])
     torch.set_default_dtype(dtype_of(job))
     torch.set_default_device(device_of(job))
@@ -158,7 +163,9 @@ def _engine(job: dict[str, Any]) -> dict[str, Any]:
     operators.library = library
     before = set(sys.modules)
     library.install()
-    original = torch.argmax
+    original, version = torch.argmax, importlib.metadata.version
+    metadata: Any = importlib.metadata
+    metadata.version = lambda name: _version(library, version, name)
     record_argmax(operators)
     try:
         if not job.get("record"):
@@ -168,11 +175,21 @@ def _engine(job: dict[str, Any]) -> dict[str, Any]:
             space = _stages(job, operators, library)
         return {**_results(job, operators, space), "lines": recorder.lines}
     finally:
-        torch.argmax = original
+        torch.argmax, metadata.version = original, version
         sys.meta_path = [f for f in sys.meta_path if getattr(f, "library", None) is not library]
         for name in set(sys.modules) - before:
             if library.owns(name):
                 del sys.modules[name]
+
+
+def _version(library: Library, version: Any, name: str) -> str:
+    """A distribution's version; that of a tree which is not installed is of no account."""
+    try:
+        return str(version(name))
+    except importlib.metadata.PackageNotFoundError:
+        if not library.owns(name):
+            raise
+        return "0"
 
 
 def _stages(job: dict[str, Any], operators: Operators, library: Library) -> Globals:
