@@ -45,6 +45,8 @@ def _reshaped(m: Machine, t: Tensor, sizes: list[Value], copies: bool) -> Value:
     for size in sizes:
         if isinstance(size, Unknown):
             return size
+        if isinstance(size, Tensor):  # one integer in a tensor will do for torch
+            return m.unknown("a size that is computed by tensors")
         if not isinstance(size, (int, Poly)):
             raise m.exception("TypeError", "reshape(): sizes must be integers")
         target.append(size)

@@ -144,6 +144,8 @@ def made(m: Machine, value: float | None, shape: list[Value], kind: str) -> Valu
     for size in shape:
         if isinstance(size, Unknown):
             return size
+        if isinstance(size, Tensor):  # one integer in a tensor will do for torch
+            return m.unknown("a size that is computed by tensors")
         if not isinstance(size, (int, dims.Poly)):
             raise m.exception("TypeError", "sizes must be integers")
     return filled(m, value, tuple(shape), kind)

@@ -259,3 +259,24 @@ def test_what_torch_refuses_raises_in_the_checked_program(expression: str) -> No
         call(m, "main", "main", fresh_input(m, "x", (S, 6)), fresh_input(m, "y", (S, 6)))
         == "refused"
     )
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "x.new_zeros(ids.max(), 6)",
+        "torch.zeros(ids.sum(), 6)",
+        "x.reshape(ids.max(), 6)",
+        "x.view(ids.max(), 6)",
+    ],
+)
+def test_a_size_in_a_tensor_is_not_known(body: str) -> None:
+    m, result = outcome(f"    return {body}")
+    assert is_unknown(m, result)
+
+
+def test_a_size_that_is_a_text_is_refused_as_torch_does() -> None:
+    _, result = outcome(
+        "    try:\n        return x.new_zeros('6')\n    except TypeError:\n        return 'refused'"
+    )
+    assert result == "refused"
