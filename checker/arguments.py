@@ -44,7 +44,7 @@ def parser(version: str) -> argparse.ArgumentParser:
     top = _Parser(
         prog="eagle3-check",
         description="Will the server compute the function that the EAGLE-3 trainer optimised? "
-        "Answered from source code alone; checked code is never imported or run.",
+        "Answered from source code alone. Only `trace` and `verify --witness` run checked code.",
         epilog="Exit status: 0 agree, 1 differ, 3 unproven, 2 unusable input.",
         allow_abbrev=False,
     )
