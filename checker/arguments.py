@@ -109,17 +109,21 @@ def _add_verify(commands: _Commands) -> None:
     _add_access(verify)
 
 
+def _add_one_engine(command: argparse.ArgumentParser) -> None:
+    command.add_argument("source", metavar="SPEC", help="NAME==VERSION, NAME or a folder")
+    command.add_argument("--config", metavar="PATH", help="the draft's config.json")
+    _add_target(command)
+    command.add_argument(
+        "--with", dest="with_", metavar="NAME==VERSION", action="append", default=[],
+        help="read this dependency from this release (repeatable)",
+    )  # fmt: skip
+
+
 def _add_extract(commands: _Commands) -> None:
     extract = _command(
         commands, "extract", "show the draft architecture of one engine, line by line"
     )
-    extract.add_argument("source", metavar="SPEC", help="NAME==VERSION, NAME or a folder")
-    extract.add_argument("--config", metavar="PATH", help="the draft's config.json")
-    _add_target(extract)
-    extract.add_argument(
-        "--with", dest="with_", metavar="NAME==VERSION", action="append", default=[],
-        help="read this dependency from this release (repeatable)",
-    )  # fmt: skip
+    _add_one_engine(extract)
     _add_format(extract)
     _add_access(extract)
 
@@ -128,13 +132,7 @@ def _add_trace(commands: _Commands) -> None:
     trace = _command(
         commands, "trace", "run one engine's real draft and compare it with what is read (torch)"
     )
-    trace.add_argument("source", metavar="SPEC", help="NAME==VERSION, NAME or a folder")
-    trace.add_argument("--config", metavar="PATH", help="the draft's config.json")
-    _add_target(trace)
-    trace.add_argument(
-        "--with", dest="with_", metavar="NAME==VERSION", action="append", default=[],
-        help="read this dependency from this release (repeatable)",
-    )  # fmt: skip
+    _add_one_engine(trace)
     trace.add_argument(
         "--rename", metavar="OLD=NEW", action="append", default=[],
         help="what a conversion did to tensor names: layers.0=midlayer (repeatable)",

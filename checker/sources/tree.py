@@ -57,7 +57,7 @@ class Tree(ABC):
     are sorted, so that everything derived from them is deterministic.
 
     Attributes:
-        label: how reports name the source, for example `sglang==0.5.23`.
+        label: how reports name the source, for example `NAME==VERSION`.
         name: the distribution's name, normalised; empty where nothing says it.
         version: its version, or None where nothing static says it.
         roots: folders of the source under which import paths start: `""`, `"python/"`, `"src/"`.

@@ -120,8 +120,11 @@ class Workspace:
                     (f"{root}{relative}/__init__.py", True),
                 ):
                     if tree.exists(path):
-                        return parse_module(tree, path, name, is_package)
+                        return self._parse(tree, path, name, is_package)
         return None
+
+    def _parse(self, tree: TreeLike, path: str, name: str, is_package: bool) -> ModuleFile:
+        return parse_module(tree, path, name, is_package)
 
     def is_package(self, name: str) -> bool:
         """Whether `name` is a folder in a tree, with or without an `__init__.py`."""

@@ -17,6 +17,8 @@ from checker.syntax.modules import ModuleFile, Workspace, parse_module
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from checker.syntax.modules import TreeLike
+
 _ANNOTATIONS = __future__.annotations.compiler_flag
 _MOST = 4096
 
@@ -30,17 +32,8 @@ _names: dict[int, tuple[ast.stmt, list[str]]] = {}
 class ParsedWorkspace(Workspace):
     """A workspace whose files are parsed once a process, whatever job they came with."""
 
-    def _load(self, name: str) -> ModuleFile | None:
-        relative = name.replace(".", "/")
-        for tree in self.trees:
-            for root in tree.roots:
-                for path, is_package in (
-                    (f"{root}{relative}.py", False),
-                    (f"{root}{relative}/__init__.py", True),
-                ):
-                    if tree.exists(path):
-                        return _parsed(tree, path, name, is_package)
-        return None
+    def _parse(self, tree: TreeLike, path: str, name: str, is_package: bool) -> ModuleFile:
+        return _parsed(tree, path, name, is_package)
 
 
 def _parsed(tree: Any, path: str, name: str, is_package: bool) -> ModuleFile:
