@@ -20,8 +20,9 @@ if TYPE_CHECKING:
     from checker.graph.terms import Pool
     from checker.interpreter.stubs import Stubs
 
-STEPS = 2
-"""Steps that are extracted: the first, and one that consumes fed-back states."""
+STEPS = 3
+"""Steps that are extracted: the first, one that consumes what it fed back, and one after that:
+what a step hands on shows there only."""
 
 
 @dataclass(frozen=True, slots=True)

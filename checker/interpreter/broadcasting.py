@@ -11,7 +11,7 @@ from checker.interpreter.tensors import Axes, Tensor, regroup, split_axis
 from checker.interpreter.values import Unknown, Value, type_name
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from checker.graph.terms import Attr, Term
     from checker.interpreter.machine import Machine
@@ -47,7 +47,9 @@ def as_tensor(m: Machine, value: Value) -> Tensor | None:
     if isinstance(value, float):
         return Tensor(Root(m.builder.const(value)), (), "float")
     if isinstance(value, (int, Poly)):
-        return Tensor(Root(m.builder.const(value)), (), "int")
+        number = Tensor(Root(m.builder.const(value)), (), "int")
+        number.integer = "number"
+        return number
     return None
 
 
@@ -69,7 +71,18 @@ def elementwise(m: Machine, name: str, values: Sequence[Value], **attrs: Attr) -
         term = op(m, name, *terms, **attrs)
     if not term.shape and shape:
         term = op(m, "expand", term, axes=(None,) * len(shape), shape=shape)
-    return Tensor(Root(term), axes, _kind(name, operands))
+    made = Tensor(Root(term), axes, _kind(name, operands))
+    if made.kind == "int":
+        made.integer = common_integer(operands)
+    return made
+
+
+def common_integer(operands: Iterable[Tensor]) -> str | None:
+    """The element type of integers computed from others; a number adapts itself to tensors."""
+    found = {t.integer for t in operands if t.kind == "int" and t.integer != "number"}
+    if len(found) > 1:
+        return None
+    return found.pop() if found else "int64"
 
 
 def _kind(name: str, operands: list[Tensor]) -> str:

@@ -19,6 +19,20 @@ def kind_of(dtype: Value, default: str = "float") -> str:
     return default
 
 
+def integer_of(dtype: Value, default: str | None = None) -> str | None:
+    """The element type that holds the integers, "int32" say."""
+    if isinstance(dtype, External) and DTYPES.get(dtype.path) == "int":
+        return dtype.path.rpartition(".")[2]
+    return default
+
+
+def wide(made: Value, dtype: Value, default: str | None = "int64") -> Value:
+    """A new tensor; if it holds integers, of the element type that was asked for."""
+    if isinstance(made, Tensor) and made.kind == "int":
+        made.integer = integer_of(dtype, default)
+    return made
+
+
 def cast(m: Machine, t: Tensor, kind: str) -> Tensor:
     """The tensor's values as another kind of number: a new tensor if that changes anything.
 
@@ -49,16 +63,16 @@ def converted(m: Machine, t: Tensor, kind: str) -> Tensor:
 
 def to(m: Machine, t: Tensor, *args: Value, **kwargs: Value) -> Value:
     """`t.to(dtype)`, `t.to(device)`, `t.to(other)`."""
-    kind = t.kind
+    kind, integer = t.kind, t.integer
     for value in (*args, *kwargs.values()):
         if isinstance(value, Tensor):
-            kind = value.kind
+            kind, integer = value.kind, value.integer
         elif isinstance(value, External):
-            kind = kind_of(value, kind)
+            kind, integer = kind_of(value, kind), integer_of(value, integer)
     if kwargs.get("copy") is True:
         made = cast(m, t, kind)
-        return made.alike(Root(made.term(m)))
-    return converted(m, t, kind)
+        return wide(made.alike(Root(made.term(m))), None, integer)
+    return wide(converted(m, t, kind), None, integer)
 
 
 def copied(m: Machine, t: Tensor) -> Tensor:
@@ -71,4 +85,4 @@ def contiguous(m: Machine, t: Tensor) -> Tensor:
     return t.alike(Loose(m, t.storage))
 
 
-__all__ = ["cast", "contiguous", "converted", "copied", "kind_of", "to"]
+__all__ = ["cast", "contiguous", "converted", "copied", "integer_of", "kind_of", "to", "wide"]

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from checker.graph import dims
 from checker.graph.dims import Dim, Poly
-from checker.interpreter.broadcasting import check_same, factors_of
+from checker.interpreter.broadcasting import check_same, common_integer, factors_of
 from checker.interpreter.casting import copied
 from checker.interpreter.indexing import select, slice_axis
 from checker.interpreter.iteration import iterate
@@ -72,7 +72,10 @@ def join(m: Machine, parts: list[Tensor], where: int) -> Value:
     logical = parts[0].axes[where][0]
     rank = len(parts[0].term(m).shape)
     term = op(m, "concat", *(p.term(m) for p in parts), axis=logical - rank)
-    return Tensor(Root(term), parts[0].axes, kind)
+    made = Tensor(Root(term), parts[0].axes, kind)
+    if kind == "int":
+        made.integer = common_integer(parts)
+    return made
 
 
 def _check_other_axes(m: Machine, parts: list[Tensor], where: int) -> None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from checker.graph import dims
 from checker.graph.dims import Dim, Poly
 from checker.interpreter.broadcasting import check_same, elementwise
-from checker.interpreter.casting import copied, kind_of
+from checker.interpreter.casting import copied, kind_of, wide
 from checker.interpreter.hosting import unwrapped
 from checker.interpreter.joining import axis_index
 from checker.interpreter.storages import Root
@@ -241,7 +241,7 @@ def arange(m: Machine, *args: Value, **kwargs: Value) -> Value:
     term = op(m, "arange", start=values["start"], stop=values["end"], step=values["step"])
     floats = any(isinstance(v, float) for v in values.values())
     kind = kind_of(kwargs.get("dtype"), "float" if floats else "int")
-    return from_term(term, None, kind)
+    return wide(from_term(term, None, kind), kwargs.get("dtype"))
 
 
 def _ascending(m: Machine, start: Value, end: Value, step: Value) -> None:

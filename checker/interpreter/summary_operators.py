@@ -125,7 +125,11 @@ def _band(m: Machine, t: Value, size: Value = None) -> Value:
 def _input(m: Machine, name: Value, shape: Value, kind: Value = "float") -> Value:
     from checker.interpreter.tensors import fresh_input
 
-    return fresh_input(m, name, tuple(shape), kind)
+    integers = kind.startswith("int")
+    made = fresh_input(m, name, tuple(shape), "int" if integers else kind)
+    if integers:
+        made.integer = "int64" if kind == "int" else kind
+    return made
 
 
 def _below(m: Machine, t: Tensor, size: Value) -> Value:
@@ -140,14 +144,14 @@ def _same(m: Machine, a: Value, b: Value) -> Value:
 
 
 def _parameter(m: Machine, t: Tensor, requires_grad: Value = True) -> Value:
-    made = Tensor(t.storage, t.axes, t.kind)
+    made = t.alike(t.storage)
     made.parameter = True
     made.requires_grad = requires_grad is True
     return made
 
 
 def _buffer(m: Machine, t: Tensor, persistent: Value = True) -> Value:
-    made = Tensor(t.storage, t.axes, t.kind)
+    made = t.alike(t.storage)
     made.buffer = persistent is True
     return made
 

@@ -77,9 +77,9 @@ def _undescribed(
 # -- single methods --------------------------------------------------------------------------------
 
 
-def _as(kind: str) -> Method:
+def _as(kind: str, integer: str | None = None) -> Method:
     """`t.float()`, `t.long()` and their like."""
-    return lambda m, t, **options: casting.converted(m, t, kind)
+    return lambda m, t, **options: casting.wide(casting.converted(m, t, kind), None, integer)
 
 
 def _moved(m: Machine, t: Tensor, *args: Value, **kwargs: Value) -> Tensor:
@@ -134,7 +134,9 @@ def _new(value: float | None) -> Method:
     def make(m: Machine, t: Tensor, *sizes: Value, **kwargs: Value) -> Value:
         given = kwargs.get("size")
         shape = shaping.flat_sizes(sizes if given is None else (given,))
-        return made(m, value, shape, casting.kind_of(kwargs.get("dtype"), t.kind))
+        dtype = kwargs.get("dtype")
+        new = made(m, value, shape, casting.kind_of(dtype, t.kind))
+        return casting.wide(new, dtype, t.integer)
 
     return make
 
@@ -155,7 +157,8 @@ def _new_full(m: Machine, t: Tensor, size: Value, fill_value: Value, **kwargs: V
     kind = casting.kind_of(kwargs.get("dtype"), t.kind)
     if not isinstance(fill_value, (int, float)):
         return m.unknown("new_full of a value that is not known")
-    return made(m, fill_value, shaping.flat_sizes((size,)), kind)
+    new = made(m, fill_value, shaping.flat_sizes((size,)), kind)
+    return casting.wide(new, kwargs.get("dtype"), t.integer)
 
 
 def _reduce(name: str) -> Method:
@@ -180,6 +183,7 @@ def _scatter(
     if source is None or places is None or options:
         t.forget(m, m.unknown("scatter_ with computed arguments"))
         return t
+    _same_element_type(m, t, source, "scatter_")
     whole = t.term(m)
     layout = str((t.axes, places.axes, source.axes))
     term = op(
@@ -195,6 +199,16 @@ def _scatter(
     )
     t.storage.set(m, term)
     return t
+
+
+def _same_element_type(m: Machine, t: Tensor, source: Tensor, name: str) -> None:
+    """Raises where torch refuses values of another element type; what is not known is a doubt."""
+    if source.integer == "number" and t.kind != "bool":
+        return
+    if t.kind != source.kind or (t.integer and source.integer and t.integer != source.integer):
+        raise m.exception("RuntimeError", f"{name}(): Expected self.dtype to be equal to src.dtype")
+    if t.kind == "int" and not (t.integer and source.integer):
+        m.unknown(f"whether {name} is given two tensors of one element type")
 
 
 def _is_contiguous(m: Machine, t: Tensor, *args: Value, **kwargs: Value) -> Value:
@@ -244,7 +258,7 @@ def put(m: Machine, t: Tensor, name: str, value: Value) -> None:
 _FACTS: dict[str, Callable[[Machine, Tensor], Value]] = {
     "shape": lambda m, t: tuple(t.shape(m)),
     "ndim": lambda m, t: len(t.axes),
-    "dtype": lambda m, t: External(_DTYPES[t.kind]),
+    "dtype": lambda m, t: External(f"torch.{t.integer}" if t.integer else _DTYPES[t.kind]),
     "device": lambda m, t: External("torch.device.cuda"),
     "data": lambda m, t: t.alike(t.storage),
     "T": shaping.reversed_axes,
@@ -269,7 +283,9 @@ _METHODS: dict[str, Method] = {
     "type_as": casting.to,
     "type": _type,
     **dict.fromkeys(("float", "half", "bfloat16", "double"), _as("float")),
-    **dict.fromkeys(("long", "int", "short"), _as("int")),
+    "long": _as("int", "int64"),
+    "int": _as("int", "int32"),
+    "short": _as("int", "int16"),
     "bool": _as("bool"),
     **dict.fromkeys(("cuda", "cpu", "pin_memory"), _moved),
     "requires_grad_": _requires_grad,

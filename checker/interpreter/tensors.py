@@ -26,16 +26,27 @@ Axes = tuple[tuple[int, ...], ...]
 class Tensor:
     """A tensor of the checked program.
 
-    `kind` is "float", "int" or "bool". `parameter` says it is an nn.Parameter; `extra` holds
-    attributes that the checked code set on it (weight loaders, flags).
+    `kind` is "float", "int" or "bool"; `integer` is the element type of integers ("int32"), None
+    where it is not followed: some operators refuse two of them together. `parameter` says it is an
+    nn.Parameter; `extra` holds attributes that the checked code set on it (weight loaders, flags).
     """
 
-    __slots__ = ("axes", "buffer", "extra", "kind", "parameter", "requires_grad", "storage")
+    __slots__ = (
+        "axes",
+        "buffer",
+        "extra",
+        "integer",
+        "kind",
+        "parameter",
+        "requires_grad",
+        "storage",
+    )
 
     def __init__(self, storage: Storage, axes: Axes, kind: str = "float") -> None:
         self.storage = storage
         self.axes = axes
         self.kind = kind
+        self.integer: str | None = None
         self.parameter = False
         self.buffer = False
         self.requires_grad = False
@@ -82,7 +93,9 @@ class Tensor:
 
     def alike(self, storage: Storage, axes: Axes | None = None) -> Tensor:
         """A tensor of the same kind over another storage or layout."""
-        return Tensor(storage, self.axes if axes is None else axes, self.kind)
+        made = Tensor(storage, self.axes if axes is None else axes, self.kind)
+        made.integer = self.integer
+        return made
 
 
 # -- making ----------------------------------------------------------------------------------------

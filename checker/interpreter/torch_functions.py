@@ -81,7 +81,8 @@ def _filled(value: float | None) -> Call:
     def run(m: Machine, *sizes: Value, **kwargs: Value) -> Value:
         given = kwargs.get("size")
         shape = shaping.flat_sizes(sizes if given is None else (given,))
-        return tensor_methods.made(m, value, shape, casting.kind_of(kwargs.get("dtype")))
+        dtype = kwargs.get("dtype")
+        return casting.wide(tensor_methods.made(m, value, shape, casting.kind_of(dtype)), dtype)
 
     return run
 
@@ -95,7 +96,8 @@ def _full(m: Machine, size: Value, fill_value: Value, **kwargs: Value) -> Value:
     if value is None or isinstance(fill_value, Tensor):
         return m.unknown("torch.full of a value that is not known")
     kind = casting.kind_of(kwargs.get("dtype"), value.kind)
-    return tensor_methods.made(m, fill_value, shaping.flat_sizes((size,)), kind)
+    made = tensor_methods.made(m, fill_value, shaping.flat_sizes((size,)), kind)
+    return casting.wide(made, kwargs.get("dtype"))
 
 
 def _like(value: float | None) -> Call:
@@ -105,7 +107,8 @@ def _like(value: float | None) -> Call:
         if not isinstance(input, Tensor):
             raise m.exception("TypeError", "argument 'input' must be Tensor")
         kind = casting.kind_of(kwargs.get("dtype"), input.kind)
-        return filled(m, value, input.shape(m), kind)
+        made = filled(m, value, input.shape(m), kind)
+        return casting.wide(made, kwargs.get("dtype"), input.integer)
 
     return run
 
@@ -114,19 +117,21 @@ def _full_like(m: Machine, input: Value, fill_value: Value, **kwargs: Value) -> 
     if not isinstance(input, Tensor) or not isinstance(fill_value, (int, float)):
         return m.unknown("torch.full_like of a value that is not known")
     kind = casting.kind_of(kwargs.get("dtype"), input.kind)
-    return filled(m, fill_value, input.shape(m), kind)
+    made = filled(m, fill_value, input.shape(m), kind)
+    return casting.wide(made, kwargs.get("dtype"), input.integer)
 
 
 def _tensor(m: Machine, data: Value, **kwargs: Value) -> Value:
     dtype = kwargs.get("dtype")
     if isinstance(data, Tensor):
-        return casting.copied(m, casting.cast(m, data, casting.kind_of(dtype, data.kind)))
+        made = casting.copied(m, casting.cast(m, data, casting.kind_of(dtype, data.kind)))
+        return casting.wide(made, dtype, data.integer)
     if isinstance(data, (list, tuple)):
         return _of_list(m, data, dtype)
     value = as_tensor(m, data)
     if value is None:
         return m.unknown("torch.tensor of something that is no number")
-    return casting.cast(m, value, casting.kind_of(dtype, value.kind))
+    return casting.wide(casting.cast(m, value, casting.kind_of(dtype, value.kind)), dtype)
 
 
 def _of_list(m: Machine, data: list[Value] | tuple[Value, ...], dtype: Value) -> Value:
@@ -140,12 +145,14 @@ def _of_list(m: Machine, data: list[Value] | tuple[Value, ...], dtype: Value) ->
     kind = max((p.kind for p in parts), key=("bool", "int", "float").index)
     kind = casting.kind_of(dtype, kind)
     rows = [casting.cast(m, part, kind) for part in parts]
-    return joining.join(m, [r.alike(r.storage, ((),)) for r in rows], 0)
+    return casting.wide(joining.join(m, [r.alike(r.storage, ((),)) for r in rows], 0), dtype)
 
 
 def _as_tensor(m: Machine, data: Value, **kwargs: Value) -> Value:
     if isinstance(data, Tensor):
-        return casting.converted(m, data, casting.kind_of(kwargs.get("dtype"), data.kind))
+        dtype = kwargs.get("dtype")
+        made = casting.converted(m, data, casting.kind_of(dtype, data.kind))
+        return casting.wide(made, dtype, data.integer)
     return _tensor(m, data, **kwargs)
 
 

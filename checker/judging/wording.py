@@ -47,13 +47,15 @@ def message(findings: list[Finding], comparison: Comparison) -> str:
     parts = []
     for text, seen in sentences.items():
         seen.discard(-1)
-        limited = f" ({_steps(seen)})" if seen and seen != steps and len(steps) > 1 else ""
+        limited = f" ({_steps(seen, steps)})" if seen and seen != steps and len(steps) > 1 else ""
         parts.append(f"{text}{limited}")
     return "; ".join(parts)
 
 
-def _steps(seen: set[int]) -> str:
-    return " and ".join("first step" if step == 0 else "next steps" for step in sorted(seen))
+def _steps(seen: set[int], all_steps: set[int]) -> str:
+    if seen == all_steps - {0}:
+        return "next steps"
+    return " and ".join("first step" if step == 0 else f"step {step + 1}" for step in sorted(seen))
 
 
 def _sentence(finding: Finding, comparison: Comparison) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import textwrap
 from typing import Any
 
 import numpy as np
@@ -280,3 +281,46 @@ def test_a_size_that_is_a_text_is_refused_as_torch_does() -> None:
         "    try:\n        return x.new_zeros('6')\n    except TypeError:\n        return 'refused'"
     )
     assert result == "refused"
+
+
+ELEMENT_TYPES = {
+    "arange(0, 6, dtype=blocks.dtype)": "taken",
+    "arange(0, 6, dtype=torch.int32)": "taken",
+    "arange(0, 6)": "refused",
+    "arange(0, 6).to(blocks.dtype)": "taken",
+    "arange(0, 6).int()": "taken",
+    "arange(0, 6, dtype=torch.int32) + 1": "taken",
+    "arange(0, 6, dtype=torch.int32).long()": "refused",
+    "zeros(6)": "refused",
+    "zeros(6, dtype=torch.int32)": "taken",
+    "cat([torch.arange(0, 3, dtype=torch.int32)] * 2)": "taken",
+}
+
+
+@pytest.mark.parametrize("source", ELEMENT_TYPES)
+def test_scatter_refuses_another_element_type_as_torch_does(source: str) -> None:
+    program = f"""
+        import torch
+        def main(ids):
+            blocks = ids[:1].to(torch.int32).new_zeros(6)
+            try:
+                blocks.scatter_(0, torch.arange(0, 6), torch.{source})
+            except RuntimeError:
+                return "refused"
+            return "taken"
+    """
+    m = machine({"main.py": textwrap.dedent(program)})
+    assert call(m, "main", "main", fresh_input(m, "ids", (S,), "int")) == ELEMENT_TYPES[source]
+    assert not m.doubts
+
+
+def test_an_element_type_that_is_not_followed_is_a_doubt() -> None:
+    program = """
+        import torch
+        def main(ids):
+            blocks = ids.to(torch.int32).new_zeros(6)
+            return blocks.scatter_(0, torch.arange(0, 6), ids[:6] + blocks)
+    """
+    m = machine({"main.py": textwrap.dedent(program)})
+    call(m, "main", "main", fresh_input(m, "ids", (6,), "int"))
+    assert any("one element type" in reason for reason in m.doubts)
