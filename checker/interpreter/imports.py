@@ -26,7 +26,7 @@ def module_name(
         return scope.get(name, _MISSING)
     if name not in module.file.touching:
         if name in _MODULE_FACTS and name not in scope:
-            return m.unknown(f"{name} of {module.name}")
+            return m.unknown(f"{name} of {module.name}", harmless=True)
         return scope[name] if name in scope else _from_star_or_submodule(m, module, name)
     statements_of = module.file.touching[name]
     if module.file.is_package and all(
@@ -46,7 +46,7 @@ def module_name(
         if name in scope:
             module.done_names.add(name)
     if name not in scope and name in _MODULE_FACTS:
-        return m.unknown(f"{name} of {module.name}")
+        return m.unknown(f"{name} of {module.name}", harmless=True)
     return scope.get(name, _MISSING)
 
 

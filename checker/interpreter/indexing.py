@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from checker.graph import dims
 from checker.graph.dims import Dim, Poly
-from checker.interpreter.broadcasting import as_tensor
+from checker.interpreter.broadcasting import as_tensor, check_same
 from checker.interpreter.hosting import unwrapped
 from checker.interpreter.storages import SelectOf, SliceOf
 from checker.interpreter.tensors import (
@@ -191,12 +191,14 @@ def _gather(m: Machine, t: Tensor, keys: list[Value]) -> Value:
     Rows of a matrix are an embedding; otherwise an opaque gather.
     """
     index = keys[0]
+    while len(keys) > 1 and isinstance(keys[-1], slice) and keys[-1] == slice(None):
+        keys = keys[:-1]
     if len(keys) != 1 or not isinstance(index, Tensor):
         return m.unknown("advanced indexing with several keys is not interpreted")
-    if index.kind != "int":
-        return m.unknown("a selection by a mask has no known size")
     if not t.axes:
         raise m.exception("IndexError", "too many indices for tensor of dimension 0")
+    if index.kind != "int":
+        return _selected(m, t, index)
     shape = (*index.shape(m), *t.shape(m)[1:])
     value = constant(m, t)
     if value is not None:
@@ -209,6 +211,19 @@ def _gather(m: Machine, t: Tensor, keys: list[Value]) -> Value:
         return from_term(op(m, "embedding", places.term(m), source.term(m)), shape, t.kind)
     rows = len(source.axes[0])
     term = op(m, "opaque", source.term(m), places.term(m), name="gather", rows=rows, shape=logical)
+    return from_term(term, shape, t.kind)
+
+
+def _selected(m: Machine, t: Tensor, mask: Tensor) -> Value:
+    """The rows that a mask over the first axis shows, where it is known how many there are."""
+    count = m.counts.get(mask.term(m))
+    if mask.kind != "bool" or count is None or len(mask.axes) != 1:
+        return m.unknown("a selection by a mask has no known size")
+    check_same(m, mask.shape(m)[0], t.shape(m)[0], 0)
+    shape = (count, *t.shape(m)[1:])
+    logical = tuple(d for d in shape if d != 1)
+    source = arranged(m, t)
+    term = op(m, "opaque", source.term(m), mask.term(m), name="select rows", shape=logical)
     return from_term(term, shape, t.kind)
 
 

@@ -63,6 +63,7 @@ def join(m: Machine, parts: list[Tensor], where: int) -> Value:
         raise m.exception("RuntimeError", "zero-dimensional tensor cannot be concatenated")
     _check_other_axes(m, parts, where)
     kind = max((p.kind for p in parts), key=("bool", "int", "float").index)
+    parts = [p for p in parts if not is_empty(p.shape(m)[where])] or parts[:1]
     if len(parts) == 1:
         return copied(m, parts[0])
     parts = [regroup(m, p, where) for p in parts]
@@ -76,6 +77,11 @@ def join(m: Machine, parts: list[Tensor], where: int) -> Value:
     if kind == "int":
         made.integer = common_integer(parts)
     return made
+
+
+def is_empty(size: Dim) -> bool:
+    """Whether an axis has no elements."""
+    return isinstance(size, int) and size == 0
 
 
 def _check_other_axes(m: Machine, parts: list[Tensor], where: int) -> None:
@@ -237,12 +243,24 @@ def unbind(m: Machine, t: Tensor, dim: Value = 0) -> tuple[Value, ...]:
 
 
 def repeat_interleave(m: Machine, t: Tensor, repeats: Value, dim: Value = None) -> Value:
-    """torch.repeat_interleave by a number along an axis."""
-    if not isinstance(repeats, int) or dim is None:
-        return m.unknown("repeat_interleave by tensors or without an axis")
-    where = axis_index(m, t, dim)
-    if repeats == 1:
+    """torch.repeat_interleave by a number along an axis; a tensor with one number will do."""
+    from checker.interpreter import shaping
+
+    if isinstance(repeats, Tensor) and not repeats.term(m).shape:
+        term = repeats.term(m)
+        repeats = term.attr("value") if term.op == "const" else repeats
+    if not isinstance(repeats, (int, dims.Poly)):
+        return m.unknown("repeat_interleave by tensors")
+    if dim is None and len(t.axes) != 1:
+        return m.unknown("repeat_interleave over all axes")
+    where = axis_index(m, t, 0 if dim is None else dim)
+    if isinstance(repeats, int) and repeats == 1:
         return copied(m, t)
+    if not t.axes[where]:  # one row, many times
+        sizes = [repeats if i == where else size for i, size in enumerate(t.shape(m))]
+        return copied(m, shaping.expand(m, t, *sizes))
+    if not isinstance(repeats, int):
+        return m.unknown("repeat_interleave of several rows by a size")
     t = _with_axis(m, regroup(m, t, where), where)
     logical = t.axes[where][0]
     rank = len(t.term(m).shape)

@@ -142,6 +142,7 @@ class Machine:
         self.answers: dict[str, bool] = {}
         self.aliases: dict[Term, Term] = {}
         self.ranges: dict[Term, Any] = {}
+        self.counts: dict[Term, Any] = {}
         self.codes: dict[ast.AST, Code] = {}
         self.yielding: dict[ast.AST, bool] = {}
         self.keys: dict[ClassValue, list[Instance]] = {}

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from checker.graph import dims
 from checker.graph.dims import Dim, Poly
-from checker.interpreter.broadcasting import check_same, elementwise
+from checker.interpreter.broadcasting import as_tensor, check_same, elementwise
 from checker.interpreter.casting import copied, kind_of, wide
 from checker.interpreter.hosting import unwrapped
 from checker.interpreter.joining import axis_index
@@ -58,7 +58,12 @@ def matmul(m: Machine, left: Value, right: Value) -> Value:
 
 
 def _batched(m: Machine, a: Tensor, b: Tensor) -> Value:
-    """A batched product, by name: which axes are of size one is part of what it is."""
+    """A batched product, by name: which axes are of size one is part of what it is.
+
+    Over an inner axis of size one it is the product of each pair.
+    """
+    if a.shape(m)[-1] == 1:
+        return elementwise(m, "mul", [a, b])
     rank = max(len(a.axes), len(b.axes))
     shapes = [((1,) * (rank - len(t.axes)) + t.shape(m)) for t in (a, b)]
     batch: list[Dim] = []
@@ -185,6 +190,8 @@ def reduce(
     places = given if isinstance(given, (tuple, list, range)) else (given,)
     wanted = sorted({axis_index(m, t, d) for d in places}, reverse=True)
     result = t
+    if name == "sum" and t.kind == "bool" and t.term(m) in m.counts and len(wanted) == len(t.axes):
+        return as_tensor(m, m.counts[t.term(m)])
     for where in wanted:
         result = _reduced(m, name, result, where, keep)
     kind = "int" if name == "argmax" else t.kind
@@ -239,9 +246,13 @@ def arange(m: Machine, *args: Value, **kwargs: Value) -> Value:
             return m.unknown("an arange whose bounds are not known")
     _ascending(m, values["start"], values["end"], values["step"])
     term = op(m, "arange", start=values["start"], stop=values["end"], step=values["step"])
+    only_one = term.shape == (1,)
+    if only_one:
+        term = m.builder.const(values["start"], ())
     floats = any(isinstance(v, float) for v in values.values())
     kind = kind_of(kwargs.get("dtype"), "float" if floats else "int")
-    return wide(from_term(term, None, kind), kwargs.get("dtype"))
+    shape = (1,) if only_one else None
+    return wide(from_term(term, shape, kind), kwargs.get("dtype"))
 
 
 def _ascending(m: Machine, start: Value, end: Value, step: Value) -> None:

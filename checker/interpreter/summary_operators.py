@@ -138,6 +138,23 @@ def _below(m: Machine, t: Tensor, size: Value) -> Value:
     return t
 
 
+def _counted(m: Machine, t: Tensor, count: Value) -> Value:
+    """A mask over one axis of which so many elements are true."""
+    m.counts[t.term(m)] = count
+    return t
+
+
+def _parameters_of(m: Machine, function: Value) -> Value:
+    """The names of a function's parameters; of a class, those of its `__init__`."""
+    if isinstance(function, ClassValue):
+        found = function.lookup("__init__")
+        function = found[0] if found is not None else function
+    if not isinstance(function, Function):
+        return []
+    spec = function.node.args
+    return [a.arg for a in (*spec.posonlyargs, *spec.args, *spec.kwonlyargs)]
+
+
 def _same(m: Machine, a: Value, b: Value) -> Value:
     """Whether two tensors are the same term."""
     return isinstance(a, Tensor) and isinstance(b, Tensor) and a.term(m) is b.term(m)
@@ -271,6 +288,26 @@ def _load(m: Machine, name: Value) -> Value:
     return imports.import_module(m, name)
 
 
+def _modules(m: Machine, package: Value) -> Value:
+    """(name, whether it is a package) of what lies directly in a package, sorted by name."""
+    folder = str(package).replace(".", "/") + "/"
+    found: dict[str, bool] = {}
+    for tree in m.workspace.trees:
+        for root in tree.roots:
+            for entry in tree.listdir(root + folder):
+                if entry.endswith("/") and tree.exists(f"{root}{folder}{entry}__init__.py"):
+                    found[entry[:-1]] = True
+                elif entry.endswith(".py") and entry != "__init__.py":
+                    found.setdefault(entry[:-3], False)
+    return [(name, found[name]) for name in sorted(found)]
+
+
+def _loaded(m: Machine, name: Value) -> Value:
+    """Whether a module's own statements have been run, or are about to be."""
+    module = m.modules.get(str(name))
+    return module is not None and module.touched
+
+
 def _size(m: Machine, name: Value) -> Value:
     from checker.graph.dims import symbol
 
@@ -382,6 +419,8 @@ OPERATORS: dict[str, Call] = {
     "buffer": _guard(_buffer),
     "children": _children,
     "below": _below,
+    "counted": _counted,
+    "parameters_of": _parameters_of,
     "setting": _setting,
     "assume": _assume,
     "unknown": _unknown,
@@ -398,6 +437,8 @@ OPERATORS: dict[str, Call] = {
     "new": _new,
     "copy": _copy,
     "load": _load,
+    "modules": _modules,
+    "loaded": _loaded,
     "is_tensor": lambda m, x: isinstance(x, Tensor),
     "is_parameter": lambda m, x: isinstance(x, Tensor) and x.parameter,
     "is_buffer": lambda m, x: isinstance(x, Tensor) and x.buffer,

@@ -201,6 +201,16 @@ def _scatter(
     return t
 
 
+def _item(m: Machine, t: Tensor) -> Value:
+    """`t.item()`: the number, where it is known."""
+    term = t.term(m)
+    if term.shape:
+        raise m.exception(
+            "RuntimeError", "a Tensor with many elements cannot be converted to Scalar"
+        )
+    return term.attr("value") if term.op == "const" else m.unknown("a number computed by tensors")
+
+
 def _same_element_type(m: Machine, t: Tensor, source: Tensor, name: str) -> None:
     """Raises where torch refuses values of another element type; what is not known is a doubt."""
     if source.integer == "number" and t.kind != "bool":
@@ -339,6 +349,7 @@ _METHODS: dict[str, Method] = {
     "new_empty": _new(None),
     "new_full": _new_full,
     "scatter_": _scatter,
+    "item": _item,
     "is_contiguous": _is_contiguous,
     "is_floating_point": lambda m, t: t.kind == "float",
 }

@@ -10,7 +10,7 @@ cumsum data_ptr dense_dim diag diagonal dot dsplit einsum erfinv expm1 exponenti
 fill_diagonal_ flip fmod frac gather grad_fn hardswish histc hsplit index_add index_add_
 index_copy index_copy_ index_fill_ index_put index_put_ index_select is_complex
 is_contiguous is_cpu is_inference is_leaf is_nested is_pinned is_shared is_signed isfinite
-isinf isnan item itemsize layout lerp lerp_ log10 log1p log2 log_softmax logsumexp map_
+isinf isnan itemsize layout lerp lerp_ log10 log1p log2 log_softmax logsumexp map_
 masked_scatter_ masked_select max min mm moveaxis movedim mv names nan_to_num nbytes
 ndimension nelement new_tensor nonzero norm normal_ numpy outer prod put_ random_
 register_hook repeat reshape_as resize_ resize_as_ retain_grad roll round scatter

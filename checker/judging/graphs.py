@@ -54,7 +54,7 @@ def compare(
     train: Extraction, serve: Extraction, pool: Pool, wires: Mapping[str, Any]
 ) -> Comparison:
     """Compares the logits of every step of two complete extractions."""
-    switches = rotary(train.switches, train.logits)
+    switches = rotary(train.switches, [*train.logits, *serve.logits])
     contract = contract_terms(wires, Builder(pool), switches, len(train.logits))
     by_train = difference(contract.logits, train.logits, contract.labels)
     pairs = stand_ins(train.logits, serve.logits, _tensors(train) - _tensors(serve))

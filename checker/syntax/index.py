@@ -205,6 +205,7 @@ class _Reach:
     def __init__(self, body: list[ast.stmt]) -> None:
         self.definitions: dict[str, list[ast.AST]] = {}
         self.holders: set[str] = set()
+        self.classes: set[str] = set()
         self.imported: set[str] = set()
         self._changes: dict[str, frozenset[str]] = {}
         for stmt in _flat(body):
@@ -212,6 +213,7 @@ class _Reach:
                 self.definitions.setdefault(stmt.name, []).append(stmt)
             elif isinstance(stmt, ast.ClassDef):
                 self.definitions.setdefault(stmt.name, []).extend(_class_code(stmt))
+                self.classes.add(stmt.name)
             elif isinstance(stmt, (ast.Import, ast.ImportFrom)):
                 self.imported.update(touched(stmt))
             elif isinstance(stmt, (ast.Assign, ast.AnnAssign)) and _is_holder(stmt.value):
@@ -250,7 +252,9 @@ class _Reach:
                 | ast.Attribute(ctx=ast.Store() | ast.Del(), value=value)
             ):
                 root = _root(value)
-                return {root} & self.holders if root is not None else set()
+                return {root} & (self.holders | self.classes) if root is not None else set()
+            case ast.Call(func=ast.Attribute(value=ast.Name(id=name))) if name in self.classes:
+                return {name}  # a class method may register what it is given
             case ast.Call(func=ast.Attribute(value=value, attr=attr)) if attr in _CHANGING:
                 root = _root(value)
                 return {root} & self.holders if root is not None else set()

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
 Tensor = Any
+_PLAIN = {"bool": torch.bool, "int": torch.int64}
 
 
 class Operators:
@@ -78,7 +79,8 @@ class Operators:
     # inputs and facts
 
     def input(self, name: str, shape: Any, kind: str = "float") -> Tensor:
-        del kind
+        if name not in self.env and kind in _PLAIN:
+            return torch.zeros(tuple(shape), dtype=_PLAIN[kind])  # filled by what describes it
         return self.env[name].reshape(tuple(shape)).clone()
 
     def setting(self, name: str, default: Any = None) -> Any:
@@ -157,6 +159,14 @@ class Operators:
                 value = self.made(name.removeprefix("target."), tuple(tensor.shape))
                 return torch.nn.Parameter(value, requires_grad=False)
         return None
+
+    def counted(self, t: Tensor, count: int) -> Tensor:
+        """A mask of which so many elements are true: the first ones."""
+        t.copy_(torch.arange(t.shape[0], device=t.device) < count)
+        return t
+
+    def parameters_of(self, function: Any) -> list[str]:
+        return list(inspect.signature(function).parameters)
 
     def argument_of(self, value: Tensor, operator: str) -> Tensor:
         """What an argmax was taken of, by its result."""
