@@ -348,14 +348,20 @@ def _call_validator(m: Machine, function: Value, cls: Value, value: Value) -> Va
     return calls.call(m, function, [value], {})
 
 
-def _class_default(m: Machine, module: Value, cls_name: Value, field: Value) -> Value:
-    """The default of a field as the class in the tree declares it."""
+def _class_default(m: Machine, places: Value, field: Value) -> Value:
+    """The default of a field as the class in the trees declares it.
+
+    `places` are (module, class) pairs, the newest first: the first that there is counts.
+    """
     from checker.interpreter import imports
 
-    home = m.module(module)
-    found = imports.module_name(m, home, cls_name) if home is not None else None
-    if not isinstance(found, ClassValue):
-        return m.unknown(f"the default of {field}: {module}.{cls_name} is not found")
+    for module, cls_name in places:
+        home = m.module(module)
+        found = imports.module_name(m, home, cls_name) if home is not None else None
+        if isinstance(found, ClassValue):
+            break
+    else:
+        return m.unknown(f"the default of {field}: its class is not found")
     default = found.lookup(field)
     if default is None:
         raise m.exception("AttributeError", f"'{cls_name}' object has no attribute '{field}'")

@@ -259,11 +259,15 @@ class Operators:
         inner = getattr(function, "__func__", None)
         return inner(cls, value) if inner is not None else function(value)
 
-    def class_default(self, module: str, cls: str, field: str) -> Any:
+    def class_default(self, places: list[tuple[str, str]], field: str) -> Any:
         """The default a class of the trees declares; nothing else of it is looked at."""
         assert self.library is not None
-        found = self.library.resolve(module, cls)
-        return getattr(found, field)
+        for module, cls in places:
+            if self.library.workspace.find(module) is not None:
+                found = self.library.resolve(module, cls)
+                if not missing(found):
+                    return getattr(found, field)
+        raise NoVerdict(f"no class declares {field}")
 
     partial = staticmethod(functools.partial)
     cached_property = staticmethod(functools.cached_property)
