@@ -16,7 +16,9 @@ if TYPE_CHECKING:
     import argparse
     from collections.abc import Callable, Iterable, Sequence
 
+    from checker.answers import Answer
     from checker.contract.model import Contract
+    from checker.pairing import Opened
     from checker.report.model import Report
     from checker.request import VerifyRequest
 
@@ -77,22 +79,45 @@ def _verify(given: argparse.Namespace, progress: Progress) -> int:
     from checker.arguments import verify_request
 
     if given.train is None and given.serve is None:
-        report = _verify_example(given, progress)
+        answer = _verify_example(given, progress)
     else:
-        report = _verified(verify_request(given, progress))
+        answer = _answer(verify_request(given, progress), given)
     progress.clear()
-    if given.format == "json":
+    _write(answer.output)
+    return answer.status
+
+
+def _answer(request: VerifyRequest, given: argparse.Namespace) -> Answer:
+    """The answer to a request: one that was given before, or a new one."""
+    from checker.answers import Answer, Answers, verify_question
+
+    paint = _paint(given, sys.stdout)
+    answers = Answers(verify_question(request, [given.format, paint.enabled]), request.access)
+    if not request.witness and not os.environ.get("EAGLE3_CHECK_DEBUG"):
+        known = answers.known()
+        if known is not None:
+            return known
+    opened: list[Opened] = []
+    from checker.verify import verify
+
+    report = verify(request, opened)
+    answer = Answer(_rendered(report, given.format, paint), report.exit_status)
+    if not request.witness:
+        answers.keep(answer, opened)
+    return answer
+
+
+def _rendered(report: Report, form: str, paint: Paint) -> str:
+    if form == "json":
         from checker.report.json import render as render_json
 
-        _write(render_json(report.to_json()))
-    else:
-        from checker.report.text import render as render_text
+        return render_json(report.to_json())
+    from checker.report.text import render as render_text
 
-        _write(render_text(report, _contract(), paint=_paint(given, sys.stdout)))
-    return report.exit_status
+    return render_text(report, _contract(), paint=paint)
 
 
-def _verify_example(given: argparse.Namespace, progress: Progress) -> Report:
+def _verify_example(given: argparse.Namespace, progress: Progress) -> Answer:
     """The example pair; where its releases cannot be had, the packaged engines, and why is said."""
     from checker.arguments import access
     from checker.example import example
@@ -101,14 +126,14 @@ def _verify_example(given: argparse.Namespace, progress: Progress) -> Report:
     pair = example(access(given, progress))
     run = {"witness": given.witness, "python": given.python}
     try:
-        return _verified(replace(pair.request, **run))
+        return _answer(replace(pair.request, **run), given)
     except InputError as error:
         if pair.packaged is None:
             raise
         progress.clear()
         note = f"the releases of the example cannot be had, packaged engines stand in: {error}"
         _say(note)
-        return _verified(replace(pair.packaged, notes=(*pair.packaged.notes, note), **run))
+        return _answer(replace(pair.packaged, notes=(*pair.packaged.notes, note), **run), given)
 
 
 def _refuse_stray(given: argparse.Namespace) -> None:
@@ -121,12 +146,6 @@ def _refuse_stray(given: argparse.Namespace) -> None:
             raise InputError(
                 f"{word} without --train and --serve", "name both sides", "command line"
             )
-
-
-def _verified(request: VerifyRequest) -> Report:
-    from checker.verify import verify
-
-    return verify(request)
 
 
 def _extract(given: argparse.Namespace, progress: Progress) -> int:

@@ -18,11 +18,11 @@ from checker.engines import (
 )
 from checker.errors import InputError
 from checker.launch import parse_launch
-from checker.sources import Tree, open_source, resolve_requirement
+from checker.sources import Tree, library_trees, open_source
 from checker.syntax import Workspace
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable
 
     from checker.configs import ConfigFile
     from checker.contract.model import Contract
@@ -35,10 +35,15 @@ _RECURSION = 12_000
 
 @dataclass(frozen=True, slots=True)
 class Opened:
-    """One side's engine and the trees it is read from, its own first."""
+    """One side's engine and the trees it is read from, its own first.
+
+    `spec` and `libraries` (name, spec or None) are what the trees were asked for by.
+    """
 
     engine: Engine
     trees: tuple[Tree, ...]
+    spec: str
+    libraries: tuple[tuple[str, str | None], ...] = ()
 
     @property
     def tree(self) -> Tree:
@@ -131,7 +136,9 @@ def open_side(
         except InputError as error:
             problem = problem or error
             continue
-        return Opened(engine, (tree, *_libraries(engine, tree, pins, access)))
+        libraries = _libraries(engine, pins)
+        found = library_trees(tree, libraries, offline=access.offline, progress=access.progress)
+        return Opened(engine, (tree, *found), spec, libraries)
     known = ", ".join(sorted(e.distribution for e in candidates))
     if problem is not None and (named or len(candidates) == 1):
         raise problem
@@ -156,19 +163,9 @@ def _looks_like_folder(spec: str) -> bool:
     return "/" in spec or spec.startswith(".")
 
 
-def _libraries(engine: Engine, tree: Tree, pins: Iterable[Pin], access: Access) -> Iterator[Tree]:
+def _libraries(engine: Engine, pins: Iterable[Pin]) -> tuple[tuple[str, str | None], ...]:
     given = {pin.name: f"{pin.name}=={pin.version}" for pin in pins}
-    for library in engine.libraries:
-        found = resolve_requirement(
-            tree,
-            library,
-            explicit=given.get(library),
-            package=library,
-            offline=access.offline,
-            progress=access.progress,
-        )
-        if found is not None:
-            yield found
+    return tuple((library, given.get(library)) for library in engine.libraries)
 
 
 def config_of(file: ConfigFile | None, engine: Engine, option: str) -> dict[str, Any]:

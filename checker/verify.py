@@ -28,8 +28,12 @@ _DEPLOYMENT = (
 )
 
 
-def verify(request: VerifyRequest) -> Report:
+def verify(request: VerifyRequest, opened: list[Opened] | None = None) -> Report:
     """The whole answer.
+
+    Args:
+        request: what is asked.
+        opened: gets the sides that were opened: what the answer depends on.
 
     Raises:
         InputError: something the user gave cannot be used.
@@ -37,6 +41,8 @@ def verify(request: VerifyRequest) -> Report:
     allow_deep_recursion()
     pair = pairing(request)
     contract, trainer, server = pair.contract, pair.trainer, pair.server
+    if opened is not None:
+        opened += [trainer, server]
     pool = Pool()
     learner, deployed = trainer.subject(pair.stubs), server.subject(pair.stubs)
     train = pair.trained(learner, pool, pair.train_config)

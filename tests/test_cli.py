@@ -31,7 +31,7 @@ class Stage:
         self.asked: list[VerifyRequest | ExtractRequest] = []
         self.answer: Callable[[VerifyRequest], Report] = lambda _: samples.report(samples.HOLDS)
 
-    def verify(self, request: VerifyRequest) -> Report:
+    def verify(self, request: VerifyRequest, opened: object = None) -> Report:
         self.asked.append(request)
         return self.answer(request)
 

@@ -16,11 +16,18 @@ from checker.errors import InputError
 from checker.sources.tree import Metadata, MissingMember, Tree
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
 
     from checker.sources.release import Access
 
-__all__ = ["Metadata", "MissingMember", "Tree", "open_source", "resolve_requirement"]
+__all__ = [
+    "Metadata",
+    "MissingMember",
+    "Tree",
+    "library_trees",
+    "open_source",
+    "resolve_requirement",
+]
 
 _RELEASE = re.compile(
     r"(?P<name>[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?)(?:\[[^\]]*\])?"
@@ -121,6 +128,30 @@ def resolve_requirement(
         if found:
             return found
     return resolve(tree, name, package, _access(offline, progress))
+
+
+def library_trees(
+    tree: Tree,
+    libraries: Iterable[tuple[str, str | None]],
+    *,
+    offline: bool = False,
+    progress: Callable[[str], None] | None = None,
+) -> list[Tree]:
+    """The trees of the libraries that a source stands on, where it asks for them.
+
+    Args:
+        tree: the source.
+        libraries: names, each with a spec to use instead of what the source asks for, or None.
+        offline: as in `open_source`.
+        progress: as in `open_source`.
+    """
+    found = [
+        resolve_requirement(
+            tree, name, explicit=explicit, package=name, offline=offline, progress=progress
+        )
+        for name, explicit in libraries
+    ]
+    return [library for library in found if library is not None]
 
 
 def _access(offline: bool, progress: Callable[[str], None] | None) -> Access:

@@ -46,6 +46,11 @@ class DirectoryTree(Tree):
         lines = "".join(f"{digest}  {path}\n" for path, digest in self.read_digests.items())
         return hashlib.sha256(lines.encode("utf-8", "surrogateescape")).hexdigest()
 
+    @property
+    def folders_seen(self) -> list[str]:
+        """The folders that were looked into: what is not in them matters as what is."""
+        return sorted(self._listings)
+
     def exists(self, path: str) -> bool:
         plain = normal(path)
         if not plain:

@@ -25,14 +25,14 @@ FORMAT = "1"
 _DIGEST = 32
 
 
-def default_folder() -> Path:
-    """The folder of sources in the user's cache, or in what the environment names instead."""
+def default_folder(kind: str = "sources") -> Path:
+    """A folder in the user's cache, or in what the environment names instead."""
     override = os.environ.get(CACHE_VARIABLE)
     if override:
-        return Path(override, "sources", FORMAT)
+        return Path(override, kind, FORMAT)
     from platformdirs import user_cache_dir
 
-    return Path(user_cache_dir("eagle3-check", appauthor=False), "sources", FORMAT)
+    return Path(user_cache_dir("eagle3-check", appauthor=False), kind, FORMAT)
 
 
 class Store:

@@ -1,0 +1,144 @@
+"""Answers given before: a run that would read the same bytes again need not be made again.
+
+An answer is kept under everything that was asked, with the program and its contracts themselves as
+part of the question. It is given again only if every source, opened anew, would still give what was
+read of it. Nothing of the stages is imported on the way.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import sys
+import time
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from checker.data import CONTRACTS, FIXTURES
+from checker.errors import InputError
+from checker.sources import library_trees, open_source
+from checker.sources.seen import seen, unchanged
+from checker.sources.store import Store, default_folder
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+    from pathlib import Path
+
+    from checker.configs import ConfigFile
+    from checker.pairing import Opened
+    from checker.request import Access, VerifyRequest
+
+_PATIENCE = 15.0
+"""Seconds of processor time; the interpreter gives up after more than that."""
+_PROGRAM = os.path.dirname(os.path.abspath(__file__))
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What was printed, and the exit status."""
+
+    output: str
+    status: int
+
+
+class Answers:
+    """The kept answers to one question.
+
+    Args:
+        question: everything that decides the answer besides the sources' contents, as JSON.
+        access: how sources are come by; without a cache nothing is kept or given.
+    """
+
+    def __init__(self, question: Mapping[str, Any], access: Access) -> None:
+        self._access = access
+        self._store = Store(default_folder("answers"))
+        asked = json.dumps([program_digest(), question], sort_keys=True)
+        self._place = hashlib.sha256(asked.encode()).hexdigest()
+        self._started = time.process_time()
+
+    def known(self) -> Answer | None:
+        """The answer, if it was given before and nothing it depends on has changed."""
+        if not self._access.use_cache:
+            return None
+        kept = self._store.read_json(self._place)
+        if kept is None or not all(self._same(side) for side in kept["sides"]):
+            return None
+        return Answer(kept["output"], kept["status"])
+
+    def keep(self, answer: Answer, opened: Iterable[Opened]) -> None:
+        """Keeps an answer with what it depends on.
+
+        One that took so long that a limit of time may have shaped it is not kept.
+        """
+        if not self._access.use_cache or time.process_time() - self._started > _PATIENCE:
+            return
+        sides = [
+            {
+                "spec": side.spec,
+                "package": side.engine.package,
+                "libraries": [*map(list, side.libraries)],
+                "trees": [seen(tree) for tree in side.trees],
+            }
+            for side in opened
+        ]
+        if not sides:
+            return  # nothing says what it depends on
+        kept = {"sides": sides, "output": answer.output, "status": answer.status}
+        self._store.write_json(kept, self._place)
+
+    def _same(self, side: Mapping[str, Any]) -> bool:
+        """Whether a side, opened anew, is what it was."""
+        how: dict[str, Any] = {
+            "offline": self._access.offline,
+            "progress": self._access.progress,
+        }
+        try:
+            own = open_source(side["spec"], package=side["package"], **how)
+            trees = [own, *library_trees(own, [(n, s) for n, s in side["libraries"]], **how)]
+        except InputError:
+            return False  # the run itself says what is wrong
+        return len(trees) == len(side["trees"]) and all(
+            unchanged(tree, before) for tree, before in zip(trees, side["trees"], strict=True)
+        )
+
+
+def verify_question(request: VerifyRequest, rendering: list[Any]) -> dict[str, Any]:
+    """A request as JSON, with how the answer is to be printed."""
+    target = request.target
+    return {
+        "command": "verify",
+        "rendering": rendering,
+        "folder": os.getcwd(),  # where specs that are paths start
+        "sides": [request.train, request.serve],
+        "configs": [_file(request.train_config), _file(request.serve_config)],
+        "target": target and [_file(target.config), target.architecture, target.layers],
+        "launch": request.launch,
+        "renames": [[r.old, r.new] for r in request.renames],
+        "with": [[[p.name, p.version] for p in pins]
+                 for pins in (request.train_with, request.serve_with)],
+        "ranks": [request.tensor_parallel, request.pipeline_parallel],
+        "notes": [*request.notes],
+    }  # fmt: skip
+
+
+def _file(config: ConfigFile | None) -> list[str] | None:
+    return None if config is None else [config.path, hashlib.sha256(config.raw).hexdigest()]
+
+
+def program_digest() -> str:
+    """What identifies the program: Python, its own code, and every contract that comes with it."""
+    digest = hashlib.sha256(sys.version.encode())
+    for folder in (_PROGRAM, CONTRACTS, FIXTURES):
+        _digest_folder(digest, folder)
+    return digest.hexdigest()
+
+
+def _digest_folder(digest: Any, folder: str | Path) -> None:
+    for place, folders, files in os.walk(folder):
+        folders[:] = sorted(name for name in folders if name not in ("__pycache__", "_data"))
+        for name in sorted(files):
+            path = os.path.join(place, name)
+            with open(path, "rb") as file:
+                digest.update(f"{path}\0{os.fstat(file.fileno()).st_size}\0".encode())
+                digest.update(file.read())

@@ -1,0 +1,185 @@
+"""Answers given before are given again, and only while nothing they depend on has changed."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import shutil
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+import checker.answers
+import checker.verify
+from checker.cli import main
+from checker.data import FIXTURES
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+ENGINES = FIXTURES / "engines"
+
+
+@pytest.fixture
+def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Copies of the packaged engines, an empty cache, and the working folder."""
+    monkeypatch.setenv("EAGLE3_CHECK_CACHE", str(tmp_path / "cache"))
+    monkeypatch.delenv("EAGLE3_CHECK_DEBUG", raising=False)
+    monkeypatch.chdir(tmp_path)
+    for name in ("toy_trainer", "toy_server"):
+        shutil.copytree(ENGINES / name, tmp_path / name)
+    for name in ("train", "serve", "target"):
+        config = json.loads((FIXTURES / "example" / f"{name}.json").read_text("utf-8"))
+        (tmp_path / f"{name}.json").write_text(json.dumps(config), "utf-8")
+    return tmp_path
+
+
+def words(*more: str) -> list[str]:
+    return [
+        "verify", "--train", "./toy_trainer", "--serve", "./toy_server",
+        "--train-config", "train.json", "--serve-config", "serve.json",
+        "--target", "target.json", *more,
+    ]  # fmt: skip
+
+
+def ask(capsys: pytest.CaptureFixture[str], *more: str) -> tuple[int, str]:
+    status = main(words(*more))
+    return status, capsys.readouterr().out
+
+
+@pytest.fixture
+def runs(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """Grows with every check that is really made."""
+    made: list[int] = []
+    whole = checker.verify.verify
+
+    def counting(*given: object) -> object:
+        made.append(1)
+        return whole(*given)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(checker.verify, "verify", counting)
+    return made
+
+
+def test_an_answer_is_given_again(
+    place: Path, runs: list[int], capsys: pytest.CaptureFixture[str]
+) -> None:
+    first = ask(capsys)
+    assert ask(capsys) == first
+    assert len(runs) == 1
+    assert first[1]
+
+
+@pytest.mark.parametrize("more", [["--no-cache"], ["--format", "json"], ["--tp", "2"]])
+def test_another_question_is_answered_anew(
+    place: Path, runs: list[int], capsys: pytest.CaptureFixture[str], more: list[str]
+) -> None:
+    ask(capsys)
+    ask(capsys, *more)
+    assert len(runs) == 2
+
+
+def edit_source(place: Path) -> None:
+    file = place / "toy_server" / "toy_server" / "eagle3.py"
+    file.write_text(file.read_text("utf-8") + "\n# a line more\n", "utf-8")
+
+
+def shadow_a_module(place: Path) -> None:
+    package = place / "toy_server" / "toy_server" / "layers"
+    package.mkdir()
+    (package / "__init__.py").write_text("", "utf-8")
+
+
+def move_a_module(place: Path) -> None:
+    (place / "toy_server" / "toy_server" / "layers.py").rename(place / "layers.py")
+
+
+def edit_config(place: Path) -> None:
+    file = place / "serve.json"
+    file.write_text(file.read_text("utf-8").replace("{", '{"new_key": 1, ', 1), "utf-8")
+
+
+@pytest.mark.parametrize("change", [edit_source, shadow_a_module, move_a_module, edit_config])
+def test_whatever_it_depends_on_is_looked_at(
+    place: Path,
+    runs: list[int],
+    capsys: pytest.CaptureFixture[str],
+    change: Callable[[Path], None],
+) -> None:
+    ask(capsys)
+    change(place)
+    again = ask(capsys)
+    assert len(runs) == 2
+    assert again == ask(capsys, "--no-cache")
+
+
+def test_the_program_itself_is_part_of_the_question(
+    place: Path,
+    runs: list[int],
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    ask(capsys)
+    monkeypatch.setattr(checker.answers, "program_digest", lambda: "another program")
+    ask(capsys)
+    assert len(runs) == 2
+
+
+def test_the_digest_sees_every_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "a").mkdir()
+    (tmp_path / "a" / "b.yaml").write_text("x", "utf-8")
+    monkeypatch.setattr(checker.answers, "CONTRACTS", tmp_path)
+    before = checker.answers.program_digest()
+    (tmp_path / "a" / "b.yaml").write_text("y", "utf-8")
+    assert checker.answers.program_digest() != before
+
+
+def test_a_damaged_answer_is_made_anew(
+    place: Path, runs: list[int], capsys: pytest.CaptureFixture[str]
+) -> None:
+    first = ask(capsys)
+    for file in (place / "cache" / "answers").rglob("*"):
+        if file.is_file():
+            file.write_bytes(file.read_bytes()[:-5] + b"12345")
+    assert ask(capsys) == first
+    assert ask(capsys) == first
+    assert len(runs) == 2
+
+
+def test_a_long_run_is_not_kept(
+    place: Path,
+    runs: list[int],
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(checker.answers, "_PATIENCE", 0.0)
+    ask(capsys)
+    ask(capsys)
+    assert len(runs) == 2
+
+
+def test_killed_at_any_moment_the_cache_stays_usable(place: Path) -> None:
+    command = [sys.executable, "-m", "checker", *words()]
+    environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[1])}
+    started = time.monotonic()
+    whole = subprocess.run(command, capture_output=True, env=environment, check=False)
+    length = time.monotonic() - started
+    assert whole.returncode in (0, 1, 3), whole.stderr
+    shutil.rmtree(place / "cache")
+    random.seed(4)
+    for _ in range(50):
+        with subprocess.Popen(
+            command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=environment
+        ) as process:
+            time.sleep(random.uniform(0, length))
+            process.kill()
+        if random.random() < 0.5:
+            shutil.rmtree(place / "cache", ignore_errors=True)
+    for _ in range(2):
+        after = subprocess.run(command, capture_output=True, env=environment, check=False)
+        assert (after.returncode, after.stdout) == (whole.returncode, whole.stdout)
