@@ -25,7 +25,9 @@ if TYPE_CHECKING:
 
 def evaluate(m: Machine, frame: Frame, node: ast.expr) -> Value:
     """The value of an expression."""
-    m.tick()
+    m.steps += 1  # as `m.tick()`, without a call: this is where the time goes
+    if not m.steps & 1023:
+        m.check_budget()
     handler = _EXPRESSIONS.get(type(node))
     if handler is None:
         raise m.stuck(f"the expression {type(node).__name__} is not interpreted")
@@ -37,7 +39,9 @@ def _constant(m: Machine, frame: Frame, node: ast.Constant) -> Value:
 
 
 def _name(m: Machine, frame: Frame, node: ast.Name) -> Value:
-    return scopes.lookup(m, frame, node.id)
+    name = node.id
+    names = frame.scope.names
+    return names[name] if name in names else scopes.lookup(m, frame, name)
 
 
 def _attribute(m: Machine, frame: Frame, node: ast.Attribute) -> Value:

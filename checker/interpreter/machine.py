@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from checker.syntax import Workspace
 
 
+_OFTEN = 1023
 _EVERYDAY = frozenset(("AttributeError", "KeyError", "StopIteration", "IndexError"))
 """Exceptions that checked code raises to itself all the time."""
 
@@ -231,10 +232,14 @@ class Machine:
     # -- budget ---------------------------------------------------------------------------------
 
     def tick(self) -> None:
+        """Counts a step; every so often the budget is looked at."""
         self.steps += 1
-        if self.steps > self.limits.steps or (
-            not self.steps % 1024 and time.process_time() > self.deadline
-        ):
+        if not self.steps & _OFTEN:
+            self.check_budget()
+
+    def check_budget(self) -> None:
+        """Ends what takes too long."""
+        if self.steps > self.limits.steps or time.process_time() > self.deadline:
             raise self.stuck("the checked code takes too many steps (an endless loop?)")
 
     def check_size(self, count: Any) -> None:

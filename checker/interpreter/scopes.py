@@ -183,6 +183,9 @@ def lookup(m: Machine, frame: Frame, name: str) -> Value:
 def _outer(m: Machine, frame: Frame, name: str) -> Value:
     from checker.interpreter import imports, stubs
 
+    module = frame.module
+    if module.touched and name in module.done_names and name in module.scope.names:
+        return module.scope.names[name]
     if frame.module.is_stub and name not in frame.module.scope.names:
         summary = stubs.sibling(m, frame.module, name)
         if summary is not None:
