@@ -178,7 +178,12 @@ def _held(m: Machine, model: Value) -> list[tuple[str, Tensor]]:
     """Tensors that modules hold as plain attributes (vocabulary maps)."""
     found: list[tuple[str, Tensor]] = []
     method = attributes.get(m, model, "named_modules")
-    for prefix, module in containers.iterate(m, calls.call(m, method, [], {})):
+    for pair in containers.iterate(m, calls.call(m, method, [], {})):
+        match pair:
+            case (str(prefix), Instance() as module):
+                pass
+            case _:
+                raise m.stuck("the model's named_modules does not give names and modules")
         for name, value in module.attrs.items():
             if isinstance(value, Tensor) and not value.parameter:
                 found.append((f"{prefix}.{name}" if prefix else name, value))

@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from checker.interpreter.machine import ConfigRead, Decision, Machine
 
 _PATHS = 32
+_ENDS = (Raised, Stuck, UnparsableModule, RecursionError)
+"""What ends an extraction early: the checked program, or the limits of reading it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,23 +184,15 @@ def _one_path(subject: Subject, pool: Pool, inputs: Inputs, script: tuple[bool, 
             run_stage(m, module, stage)
             _note_doubts(m, stage_name, result)
             _collect(m, module.scope.names, result)
-    except Raised as raised:
-        if m.debug:
-            sys.stderr.write("\n".join(raised.trail) + "\n")
-        result.failure = _raised(m, raised, stage_name, inputs.config)
-    except Stuck as stuck:
-        result.failure = Failure(stage_name, None, stuck.reason, stuck.location)
-    except UnparsableModule as error:
-        place = Location(error.tree, error.path, error.line, error.column)
-        reason = f"the file cannot be parsed: {error.reason}"
-        result.failure = Failure(stage_name, None, reason, place)
-    except RecursionError:
-        reason = "the checked code nests too deeply"
-        result.failure = Failure(stage_name, None, reason, m.location())
+    except _ENDS as error:
+        result.failure = _failure(m, error, stage_name, inputs.config)
     result.decisions = m.decisions
     result.assumptions = list(m.assumptions)
     result.trained = set(m.grad_used)
-    _collect(m, module.scope.names, result)
+    try:  # what a model holds is asked of the checked program, which may end here too
+        _collect(m, module.scope.names, result)
+    except _ENDS as error:
+        result.failure = result.failure or _failure(m, error, stage_name, inputs.config)
     return result
 
 
@@ -208,6 +202,22 @@ def _note_doubts(m: Machine, stage: str, result: Extraction) -> None:
     for reason, place in m.doubts.items():
         result.doubts.append(Failure(stage, None, reason, place, _keys_on_line(m, place), (), step))
     m.doubts.clear()
+
+
+def _failure(m: Machine, error: Exception, stage: str, config: dict[str, Any]) -> Failure:
+    """How a stage ended, from what ended it."""
+    match error:
+        case Raised():
+            if m.debug:
+                sys.stderr.write("\n".join(error.trail) + "\n")
+            return _raised(m, error, stage, config)
+        case Stuck():
+            return Failure(stage, None, error.reason, error.location)
+        case UnparsableModule():
+            place = Location(error.tree, error.path, error.line, error.column)
+            return Failure(stage, None, f"the file cannot be parsed: {error.reason}", place)
+        case _:
+            return Failure(stage, None, "the checked code nests too deeply", m.location())
 
 
 def _raised(m: Machine, raised: Raised, stage: str, config: dict[str, Any]) -> Failure:

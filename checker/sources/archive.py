@@ -116,7 +116,7 @@ def parse_directory(file: IO[bytes], label: str) -> Directory:
             raise InputError(f"the archive has a member outside its tree: {name!r}", _REMEDY, label)
     paths = sorted(infos)
     rows = [infos[path] for path in paths]
-    refused = {info.filename: reason for info in rows if (reason := _refusal(info))}
+    refused = {info.filename: reason for info in rows if (reason := _refusal(info, end))}
     chunks, chunk_of, sources = _plan(rows, refused, end)
     return Directory(
         paths=paths,
@@ -155,7 +155,9 @@ def too_large(size: int, packed: int) -> str | None:
     return None
 
 
-def _refusal(info: zipfile.ZipInfo) -> str | None:
+def _refusal(info: zipfile.ZipInfo, end: int) -> str | None:
+    if not 0 <= info.header_offset < end:
+        return "does not lie in the archive"
     kind = stat.S_IFMT(info.external_attr >> 16)
     if kind not in (0, stat.S_IFREG):
         return "is a link" if kind == stat.S_IFLNK else "is no regular file"

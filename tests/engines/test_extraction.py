@@ -108,3 +108,23 @@ def test_a_file_that_does_not_parse_is_named_with_its_line(stubs: Stubs, tmp_pat
     assert found.failure is not None
     assert "cannot be parsed" in found.failure.message
     assert str(found.failure.location).startswith("small/model.py:")
+
+
+@pytest.mark.parametrize(
+    ("modules", "reason"),
+    [
+        ("[x for x in self.named_modules()]", "too deeply"),
+        ("[1, 2]", "does not give names and modules"),
+        ("[(1, self)]", "does not give names and modules"),
+        ("[('', 1)]", "does not give names and modules"),
+        ("1", "not iterable"),
+    ],
+)
+def test_a_model_that_cannot_be_asked_for_its_modules_ends_the_extraction(
+    stubs: Stubs, tmp_path: Path, modules: str, reason: str
+) -> None:
+    body = INIT + "def forward(self, x):\n    return self.w(x)\n"
+    body += f"def named_modules(self):\n    return {modules}"
+    found = extract(stubs, tmp_path, body)
+    assert found.failure is not None
+    assert reason in found.failure.message

@@ -195,3 +195,12 @@ def test_a_tar_bomb_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     path.write_bytes(sdist_bytes("toy", "1.0", {"toy/a.py": "x" * 600, "toy/b.py": "x" * 600}))
     with pytest.raises(InputError, match="more than sources do"):
         open_source(str(path))
+
+
+def test_a_member_that_lies_before_the_archive_is_refused(tmp_path: Path) -> None:
+    """Bytes missing at the beginning: what the directory says lies before the file."""
+    whole = wheel_bytes("toy", "1.0", GOOD)
+    path = tmp_path / "toy-1.0-py3-none-any.whl"
+    path.write_bytes(whole[40:])
+    with pytest.raises(InputError, match="does not lie in the archive"):
+        open_source(str(path)).read("toy/__init__.py")
