@@ -31,6 +31,9 @@ MAX_NODES = 200_000
 
 _CLOSED = "additionalProperties"
 
+_CONVERSION = (ValueError, LookupError, TypeError, AttributeError, OverflowError)
+"""What converting an odd scalar raises: a date without such a month, a `!!bool` of another word."""
+
 Keys: TypeAlias = "tuple[str | int, ...]"
 
 
@@ -180,7 +183,7 @@ def _parse(path: Path, text: str) -> Document:
         try:
             node = loader.get_single_node()
             lines = {(): 1} if node is None else dict(_lines(path, node))
-            data = loader.construct_document(node) if node is not None else None
+            data = _construct(path, loader, node) if node is not None else None
         finally:
             loader.dispose()
     except yaml.YAMLError as error:
@@ -188,6 +191,38 @@ def _parse(path: Path, text: str) -> Document:
     except RecursionError:
         raise InputError("is nested too deeply", "flatten it", str(path)) from None
     return Document(path, data, lines)
+
+
+def _construct(path: Path, loader: Any, root: yaml.Node) -> Any:
+    """The values of a document. The library lets through what its conversions raise."""
+    try:
+        return loader.construct_document(root)
+    except _CONVERSION:
+        pass
+    todo, seen = [root], {id(root)}
+    while todo:
+        node = todo.pop()
+        if isinstance(node, yaml.ScalarNode):
+            try:
+                _Loader("").construct_document(node)  # one that no failure has left in between
+            except _CONVERSION as error:
+                message = f"is not valid YAML: {node.value[:40]!r} is no {_type_of(node)}: {error}"
+                mark = node.start_mark
+                place = f"{path}:{mark.line + 1}:{mark.column + 1}"
+                raise InputError(message, "mend it, or put it in quotes", place) from None
+        elif isinstance(node, (yaml.MappingNode, yaml.SequenceNode)):
+            below = [part for item in node.value for part in _parts(item)]
+            todo += [part for part in below if id(part) not in seen]
+            seen.update(map(id, below))
+    raise InputError("is not valid YAML: a tag does not fit", "leave tags out", str(path))
+
+
+def _parts(item: Any) -> tuple[yaml.Node, ...]:
+    return item if isinstance(item, tuple) else (item,)
+
+
+def _type_of(node: yaml.Node) -> str:
+    return str(node.tag).rpartition(":")[2]
 
 
 def _lines(path: Path, root: yaml.Node) -> Iterator[tuple[Keys, int]]:

@@ -108,12 +108,15 @@ class Builder:
         return term
 
     def rebuild(self, term: Term, args: tuple[Term, ...]) -> Term:
-        """The same operator over other arguments, in normal form."""
+        """The same operator over other arguments of the same shapes, in normal form."""
         here, origins = self.here, self.origins.get(term)
         if origins:
             self.here = origins[0]
+        attrs = dict(term.attrs)
+        if term.op in ("expand", "opaque"):  # the shape of the result is no attribute of it
+            attrs["shape"] = term.shape
         try:
-            return self.op(term.op, *args, **dict(term.attrs))
+            return self.op(term.op, *args, **attrs)
         finally:
             self.here = here
 

@@ -230,3 +230,25 @@ logits feedback
 def test_every_wire_has_an_owner_whatever_differs(contract: Contract) -> None:
     for wire in {*WIRES, *contract.wires.get("wires", ())}:
         assert contract.owner(wire, "operator", "add") is not None, wire
+
+
+@pytest.mark.parametrize(
+    ("value", "said"),
+    [
+        ("2001-02-30", "'2001-02-30' is no timestamp: day is out of range"),
+        ("2024-01-01T00:00:00+99:99", "is no timestamp: offset must be"),
+        ("!!int x", "'x' is no int"),
+        ("!!int ''", "'' is no int"),
+        ("!!float nope", "'nope' is no float"),
+        ("!!bool x", "'x' is no bool"),
+        ("9" * 5000, "is no int"),
+    ],
+)
+def test_a_value_that_cannot_be_converted_is_said_with_its_place(
+    tmp_path: Path, value: str, said: str
+) -> None:
+    path = tmp_path / "bad.yaml"
+    path.write_text(f"a: 1\nb:\n  - c: {value}\n", "utf-8")
+    with pytest.raises(InputError, match=re.escape(said)) as caught:
+        load_yaml(path)
+    assert caught.value.place == f"{path}:3:8"

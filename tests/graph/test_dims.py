@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from properties import EVERYDAY, MANY
 
 from checker.graph.dims import (
     Dim,
@@ -36,44 +38,69 @@ DIMS = st.recursive(
 VALUES = st.fixed_dictionaries({name: st.integers(1, 50) for name in "SHV"})
 
 
-@given(DIMS, DIMS, DIMS)
-def test_addition_and_multiplication_form_a_commutative_ring(a: Dim, b: Dim, c: Dim) -> None:
+def check_ring(a: Dim, b: Dim, c: Dim) -> None:
     assert a + b == b + a
     assert a * b == b * a
     assert (a + b) + c == a + (b + c)
     assert (a * b) * c == a * (b * c)
     assert a * (b + c) == a * b + a * c
-    assert a - a == 0
-    assert a + 0 == a == a * 1
-    assert a * 0 == 0
+    assert (a + b) * c == a * c + b * c
+    assert a + -a == 0 == -a + a
+    assert a - b == a + -b == -(b - a)
+    assert a + 0 == a == 0 + a
+    assert a * 1 == a == 1 * a
+    assert a * 0 == 0 == 0 * a
+    assert hash(a + b) == hash(b + a)
+    assert (a * b == 0) == (a == 0 or b == 0)
 
 
-@given(DIMS, DIMS, VALUES)
-def test_arithmetic_is_that_of_the_values(a: Dim, b: Dim, values: dict[str, int]) -> None:
-    assert evaluate(a + b, values) == evaluate(a, values) + evaluate(b, values)
-    assert evaluate(a - b, values) == evaluate(a, values) - evaluate(b, values)
-    assert evaluate(a * b, values) == evaluate(a, values) * evaluate(b, values)
+def check_values(a: Dim, b: Dim, values: dict[str, int]) -> None:
+    x, y = evaluate(a, values), evaluate(b, values)
+    assert evaluate(a + b, values) == x + y
+    assert evaluate(a - b, values) == x - y
+    assert evaluate(a * b, values) == x * y
+    assert evaluate(-a, values) == -x
+    assert evaluate(dim_mul([a, b, a]), values) == x * y * x
+    assert evaluate(dim_sum([a, b, a]), values) == x + y + x
 
 
-@given(DIMS, DIMS, VALUES)
-def test_what_is_decided_holds_for_every_value(a: Dim, b: Dim, values: dict[str, int]) -> None:
+def check_decisions(a: Dim, b: Dim, values: dict[str, int]) -> None:
     x, y = evaluate(a, values), evaluate(b, values)
     assert equal(a, b) in (None, x == y)
     assert less(a, b) in (None, x < y)
     assert at_most(a, b) in (None, x <= y)
     assert sign(a) in (None, (x > 0) - (x < 0))
+    assert same(a, b) <= (x == y)
 
 
-@given(DIMS, DIMS)
-def test_division_undoes_multiplication(a: Dim, b: Dim) -> None:
+def check_division(a: Dim, b: Dim, values: dict[str, int]) -> None:
+    """What is divided is divided without a rest, for all values; what is a multiple is divided."""
     if b != 0:
         assert exact_div(a * b, b) == a
-
-
-@given(DIMS, DIMS)
-def test_a_quotient_times_the_divisor_is_the_dividend(a: Dim, b: Dim) -> None:
     quotient = exact_div(a, b)
-    assert quotient is None or quotient * b == a
+    if quotient is not None:
+        assert quotient * b == a
+        x, y = evaluate(a, values), evaluate(b, values)
+        if y:
+            assert divmod(x, y) == (evaluate(quotient, values), 0)
+
+
+test_dimensions_form_a_commutative_ring = EVERYDAY(given(DIMS, DIMS, DIMS)(check_ring))
+test_arithmetic_is_that_of_the_values = EVERYDAY(given(DIMS, DIMS, VALUES)(check_values))
+test_what_is_decided_holds_for_every_value = EVERYDAY(given(DIMS, DIMS, VALUES)(check_decisions))
+test_division_is_that_of_the_values = EVERYDAY(given(DIMS, DIMS, VALUES)(check_division))
+test_many_dimensions_form_a_commutative_ring = pytest.mark.long(
+    MANY(given(DIMS, DIMS, DIMS)(check_ring))
+)
+test_much_arithmetic_is_that_of_the_values = pytest.mark.long(
+    MANY(given(DIMS, DIMS, VALUES)(check_values))
+)
+test_much_that_is_decided_holds_for_every_value = pytest.mark.long(
+    MANY(given(DIMS, DIMS, VALUES)(check_decisions))
+)
+test_many_divisions_are_those_of_the_values = pytest.mark.long(
+    MANY(given(DIMS, DIMS, VALUES)(check_division))
+)
 
 
 def test_a_constant_result_is_an_int() -> None:
