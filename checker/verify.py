@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from checker.engines import Extraction, capture, extract_side
-from checker.graph.terms import Pool
+from checker.engines import STEPS, Extraction, Failure, capture, extract_side
+from checker.errors import InputError
+from checker.graph.terms import Pool, unknowns
 from checker.judging import Comparison, compare, judge
 from checker.judging.judge import Case
 from checker.judging.probes import Prober
@@ -50,12 +51,10 @@ def verify(request: VerifyRequest, opened: list[Opened] | None = None) -> Report
     serve = extract_side(deployed, pool, inputs)
     if serve.captures:
         serve.captured = capture(deployed, inputs)
-    whole = train.failure is None and serve.failure is None
-    comparison = compare(train, serve, pool, contract.wires) if whole else None
+    comparison = _compared(train, serve, pool, contract.wires)
 
     def compare_without(config: dict[str, Any]) -> Comparison | None:
-        other = pair.trained(learner, pool, config)
-        return compare(other, serve, pool, contract.wires) if other.failure is None else None
+        return _compared(pair.trained(learner, pool, config), serve, pool, contract.wires)
 
     case = Case(
         contract, train, serve, comparison, pair.serve_config, pair.train_config, compare_without
@@ -77,6 +76,25 @@ def verify(request: VerifyRequest, opened: list[Opened] | None = None) -> Report
     from checker.witness import witness
 
     return replace(report, witness=witness(pair, report, request.python))
+
+
+def _compared(
+    train: Extraction, serve: Extraction, pool: Pool, wires: Mapping[str, Any]
+) -> Comparison | None:
+    """The comparison of two sides that came out whole; what keeps one from that is noted there."""
+    for side in (train, serve):
+        if side.failure is None and len(side.logits) != STEPS:
+            reasons = [str(term.attr("reason")) for term in unknowns(*side.logits)]
+            reason = next(iter(reasons), f"{len(side.logits)} steps came out, not {STEPS}")
+            side.failure = Failure("run", None, reason, side.entry_location)
+    if train.failure is not None or serve.failure is not None:
+        return None
+    try:
+        return compare(train, serve, pool, wires)
+    except InputError as error:  # a switch of a kind that the contract does not know
+        reason = f"the contract says nothing for what was trained: {error.place}: {error.message}"
+        train.failure = Failure("run", None, reason, train.entry_location)
+        return None
 
 
 def _side(opened: Opened, extraction: Extraction) -> Side:

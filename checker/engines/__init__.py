@@ -8,9 +8,10 @@ it ended if it did not end well. No engine's name occurs here.
 from checker.engines.capture import Captured, capture
 from checker.engines.description import Engine, load_engines, load_operators
 from checker.engines.extraction import Extraction, Failure, extract_side
-from checker.engines.stages import Inputs, Subject
+from checker.engines.stages import STEPS, Inputs, Subject
 
 __all__ = [
+    "STEPS",
     "Captured",
     "Engine",
     "Extraction",

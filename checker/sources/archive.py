@@ -103,7 +103,8 @@ def parse_directory(file: IO[bytes], label: str) -> Directory:
 
     try:
         with zipfile.ZipFile(file) as archive:
-            infos = {info.filename: info for info in archive.infolist() if not info.is_dir()}
+            members = archive.infolist()
+            infos = {i.filename: i for i in members if not i.filename.endswith("/")}
             end = archive.start_dir
     except (zipfile.BadZipFile, NotImplementedError, ValueError, EOFError, struct.error) as error:
         raise InputError(

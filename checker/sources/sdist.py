@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import io
 import tarfile
+import warnings
 import zipfile
 import zlib
 from typing import IO
@@ -35,7 +36,10 @@ def sdist_as_zip(file: IO[bytes], label: str) -> bytes:
         with (
             tarfile.open(fileobj=file, mode="r|gz") as source,
             zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as target,
+            warnings.catch_warnings(),
         ):
+            # Of two members of one name the later counts, as when a tar is unpacked.
+            warnings.filterwarnings("ignore", "Duplicate name")
             for member in source:
                 total += max(member.size, 0)
                 count += 1

@@ -204,3 +204,22 @@ def test_a_member_that_lies_before_the_archive_is_refused(tmp_path: Path) -> Non
     path.write_bytes(whole[40:])
     with pytest.raises(InputError, match="does not lie in the archive"):
         open_source(str(path)).read("toy/__init__.py")
+
+
+def test_a_member_without_a_name_is_outside_the_tree(tmp_path: Path) -> None:
+    info = zipfile.ZipInfo("placeholder")
+    info.filename = ""
+    spec = write(tmp_path / "toy-1.0-py3-none-any.whl", [("toy/a.py", b""), (info, b"")])
+    with pytest.raises(InputError, match="outside its tree"):
+        open_source(spec)
+
+
+def test_of_two_members_of_one_name_in_a_tar_the_later_counts(tmp_path: Path) -> None:
+    """As when it is unpacked; and nothing is said on standard error."""
+    path = tmp_path / "toy-1.0.tar.gz"
+    with tarfile.open(path, "w:gz") as archive:
+        for text in (b"a = 1\n", b"a = 2\n"):
+            info = tarfile.TarInfo("toy-1.0/toy/__init__.py")
+            info.size = len(text)
+            archive.addfile(info, io.BytesIO(text))
+    assert open_source(str(path)).read("toy/__init__.py") == b"a = 2\n"
