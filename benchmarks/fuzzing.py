@@ -106,7 +106,7 @@ def fuzz(
             rng = random.Random(f"{seed}/{kind}/{number}")  # noqa: S311 - a draw, no secret
             with tempfile.TemporaryDirectory(dir=place, prefix="input-") as folder:
                 case = makers[kind](rng, Path(folder), number)
-                fresh = at % FRESH == FRESH - 1 and can_start(case.argv)
+                fresh = at % FRESH == FRESH // 5 and can_start(case.argv)
                 ran = (server.run_fresh if fresh else server.run)(case.argv)
             result.counts.setdefault(kind, Counter())[ran.status] += 1
             result.slowest = max(result.slowest, (ran.seconds, f"{kind} {number}: {case.how}"))

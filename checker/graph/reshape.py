@@ -288,7 +288,10 @@ def _split_finer(b: Rules, source: Term, axis: int, count: int, sizes: Shape) ->
         return None
     term, at = source, axis
     for run in reversed(runs):
-        term = b.op("unflatten", term, axis=at, sizes=tuple(run))
+        if run:
+            term = b.op("unflatten", term, axis=at, sizes=tuple(run))
+        else:  # an axis of one for which none of the wanted sizes is left
+            term = b.op("select", term, axis=at, index=0)
         at -= len(run)
     return term
 

@@ -79,3 +79,14 @@ def test_an_operator_known_by_name_is_built_again_over_another_operand() -> None
     x, y = b.input("x", (6,)), b.input("y", (6,))
     term = b.op("opaque", x, name="scan", shape=(S, 6))
     assert b.rebuild(term, (y,)) is b.op("opaque", y, name="scan", shape=(S, 6))
+
+
+@pytest.mark.parametrize("sizes", [(1, 2), (2, 1), (1, 2, 1), (1, 1, 2)])
+def test_a_merged_axis_of_one_is_split_in_any_way(sizes: tuple[int, ...]) -> None:
+    """More axes of one may be wanted than were merged, or elsewhere."""
+    b = Builder()
+    merged = b.op("flatten", b.input("u", (3, 2, 1)), axis=-1, count=2)
+    term = b.op("unflatten", merged, axis=-1, sizes=sizes)
+    value = np.arange(6.0).reshape(3, 2, 1)
+    np.testing.assert_array_equal(run(term, {"u": value}), value.reshape(3, *sizes))
+    assert_normal(b, term)
