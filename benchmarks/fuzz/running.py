@@ -51,7 +51,10 @@ class Server:
         job = {"argv": list(argv), "seconds": self.seconds, "bytes": self.memory}
         self.process.stdin.write(json.dumps(job) + "\n")  # type: ignore[union-attr]
         self.process.stdin.flush()  # type: ignore[union-attr]
-        answer: dict[str, Any] = json.loads(self.process.stdout.readline())  # type: ignore[union-attr]
+        line = self.process.stdout.readline()  # type: ignore[union-attr]
+        if not line:
+            raise RuntimeError("the process that runs the program has ended; what it said is above")
+        answer: dict[str, Any] = json.loads(line)
         return Ran(answer["status"], answer["seconds"], answer["out"], answer["err"])
 
     def run_fresh(self, argv: Sequence[str]) -> Ran:
