@@ -31,6 +31,8 @@ if TYPE_CHECKING:
 
 _PATIENCE = 15.0
 """Seconds of processor time; the interpreter gives up after more than that."""
+_MOST = 512
+"""Answers that are kept."""
 _PROGRAM = os.path.dirname(os.path.abspath(__file__))
 
 
@@ -86,6 +88,7 @@ class Answers:
             return  # nothing says what it depends on
         kept = {"sides": sides, "output": answer.output, "status": answer.status}
         self._store.write_json(kept, self._place)
+        self._store.prune(_MOST)
 
     def _same(self, side: Mapping[str, Any]) -> bool:
         """Whether a side, opened anew, is what it was."""

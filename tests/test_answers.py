@@ -163,6 +163,16 @@ def test_a_long_run_is_not_kept(
     assert len(runs) == 2
 
 
+def test_old_answers_make_room(
+    place: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(checker.answers, "_MOST", 2)
+    for ranks in ("1", "2", "3", "4"):
+        ask(capsys, "--tp", ranks)
+    kept = list((place / "cache" / "answers").rglob("*"))
+    assert len([file for file in kept if file.is_file()]) <= 3
+
+
 def test_killed_at_any_moment_the_cache_stays_usable(place: Path) -> None:
     command = [sys.executable, "-m", "checker", *words()]
     environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[1])}

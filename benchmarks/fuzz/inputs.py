@@ -184,7 +184,7 @@ def _verify(
 ) -> tuple[str, ...]:
     given = configs or {name: str(EXAMPLE / f"{name}.json") for name in _CONFIGS}
     return (
-        "verify", "--offline", "--train", str(train), "--serve", str(serve),
+        "verify", "--offline", "--no-cache", "--train", str(train), "--serve", str(serve),
         "--train-config", given["train"], "--serve-config", given["serve"],
         "--target", given["target"], "--format", rng.choice(("json", "json", "text")),
     )  # fmt: skip

@@ -94,6 +94,19 @@ class Store:
         except OSError:
             return []
 
+    def prune(self, most: int) -> None:
+        """Drops the oldest half of the files directly in the folder when there are too many."""
+        names = self.names()
+        if len(names) <= most:
+            return
+        aged = []
+        for name in names:
+            with contextlib.suppress(OSError):
+                aged.append((os.stat(self._path((name,))).st_mtime_ns, name))
+        for _, name in sorted(aged)[: len(aged) // 2]:
+            with contextlib.suppress(OSError):
+                os.unlink(self._path((name,)))
+
     def temporary(self) -> IO[bytes]:
         """A file for a download, gone when closed; on the cache's disk, which has the room."""
         import tempfile
