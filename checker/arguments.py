@@ -74,7 +74,7 @@ def _add_verify(commands: _Commands) -> None:
     sides = verify.add_argument_group(
         "sides", "without any, an example pair of releases is checked"
     )
-    spec = "NAME==VERSION, NAME (newest), or a folder with the sources"
+    spec = "NAME==VERSION, NAME (newest), a folder, wheel or sdist, git:FOLDER@REVISION"
     sides.add_argument("--train", metavar="SPEC", help=f"the trainer: {spec}")
     sides.add_argument("--serve", metavar="SPEC", help=f"the server: {spec}")
     for side in ("train", "serve"):

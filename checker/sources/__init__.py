@@ -1,8 +1,8 @@
 """Takes a source spec, gives a tree of bytes: the first stage of the pipeline.
 
 A spec is a release (`name==version`, or `name` for the newest), a folder (a checkout, a
-`site-packages`, a package's own folder), a wheel or sdist file, or `installed:name`. Nothing is
-unpacked, installed, imported or run.
+`site-packages`, a package's own folder), a wheel or sdist file, `installed:name`, or
+`git:FOLDER@REVISION`. Nothing is checked out, unpacked, installed, imported or run.
 """
 
 from __future__ import annotations
@@ -64,6 +64,10 @@ def open_source(
         from checker.sources.installed import open_installed
 
         return open_installed(spec[len("installed:") :], package)
+    if spec.startswith("git:"):
+        from checker.sources.git import open_git
+
+        return open_git(spec[len("git:") :], package)
     path = os.path.expanduser(spec)
     if _WORD.fullmatch(spec) and os.path.isdir(path):
         raise InputError(
