@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import dataclasses
 import functools
+import hashlib
 import importlib
 import inspect
 import math
@@ -140,8 +141,13 @@ class Operators:
                     tensor.fill_(math.nan)
 
     def made(self, name: str, shape: tuple[int, ...]) -> Tensor:
-        """The value of a trained tensor: the same wherever name and shape are the same."""
-        seed = int.from_bytes(name.encode(), "little") % (2**61) + self.settings.get("seed", 0)
+        """The value of a trained tensor: the same wherever name and shape are the same.
+
+        And another for every other name, wherever in it the two differ: equal weights would hide
+        that one was taken for the other.
+        """
+        digest = hashlib.sha256(name.encode()).digest()
+        seed = int.from_bytes(digest[:7], "little") + self.settings.get("seed", 0)
         device = self.settings.get("device", "cpu")
         if device == "meta":
             return torch.empty(shape, dtype=self.dtype, device=device)
