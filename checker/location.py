@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -19,3 +20,13 @@ class Location:
 
     def __str__(self) -> str:
         return f"{self.path}:{self.line}"
+
+
+class Spot(NamedTuple):
+    """The whole extent of an expression. Columns start at 0, as Python's own positions do."""
+
+    path: str
+    line: int
+    column: int
+    end_line: int
+    end_column: int

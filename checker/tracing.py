@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import math
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
@@ -19,12 +18,13 @@ from checker.graph.terms import Pool, Term, postorder, unknowns
 from checker.judging.graphs import rotary
 from checker.judging.wording import spelled, stated
 from checker.pairing import allow_deep_recursion, config_of, open_side, target_config_of
-from checker.report.trace import Row, Trace
-from checker.trace.jobs import TOKENS, engine_job, graph_job, largest_difference
+from checker.report.trace import Trace
+from checker.trace.jobs import SAME, engine_job, graph_job, largest_difference
 from checker.trace.process import Worker
-from checker.trace.shapes import Names, part_of, same_shape, shown
+from checker.trace.rows import Places, Rows
+from checker.trace.shapes import Names
 from checker.trace.shrink import Shrinker
-from checker.witness import SAME, setup_for
+from checker.witness import setup_for
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -32,7 +32,6 @@ if TYPE_CHECKING:
     from checker.contract.model import Contract
     from checker.engines import Engine, Subject
     from checker.graph.labels import Wire
-    from checker.location import Location
     from checker.pairing import Opened
     from checker.request import TraceRequest
 
@@ -95,7 +94,7 @@ def _traced(draft: _Draft, device: str, compare: bool, worker: Worker) -> Trace:
     label = opened.tree.label
     pool = Pool()
     switches = stated_switches(contract, subject.engine, draft.config, draft.target)
-    inputs = Inputs(draft.config, draft.target, renames=draft.renames)
+    inputs = Inputs(draft.config, draft.target, renames=draft.renames, results=True)
     if subject.engine.role == "server":
         inputs = replace(inputs, checkpoint=as_trained(contract, switches))
     extraction = extract_side(subject, pool, inputs)
@@ -109,17 +108,20 @@ def _traced(draft: _Draft, device: str, compare: bool, worker: Worker) -> Trace:
         exact=device == "cpu",
         record=True,
     )
-    answer = worker.ask(engine_job(subject, opened.trees, inputs, setup))
+    wires = wires_of(contract, extraction, switches, pool)
+    places = Places(opened.trees, extraction)
+    job = engine_job(subject, opened.trees, inputs, setup)
+    answer = worker.ask({**job, "wanted": places.wanted(wires.values())})
     reason = _no_verdict(answer)
     if reason is not None:
         return Trace(label, device, reason=reason)
-    wires = wires_of(contract, extraction, switches, pool)
+    places.seen = answer["lines"]
     values = compare and device == "cpu"
     computed = worker.ask(graph_job(extraction, setup, _terms(wires))) if values else {}
     if "problem" in computed or "raises" in computed:
         what = computed.get("problem") or computed.get("message")
         return Trace(label, device, reason=f"the extracted graph has no values: {what}")
-    rows = _Rows(opened, answer["lines"], computed.get("wires", {}), extraction, Names(switches))
+    rows = Rows(places, computed.get("wires", {}), Names(switches))
     made = tuple(rows.row(wire, term) for wire, term in wires.items())
     largest = _largest(answer, computed) if values else None
     agrees = all(row.same is not False for row in made) and (largest is None or largest <= SAME)
@@ -204,87 +206,3 @@ def wires_of(
 
 def _terms(wires: Mapping[Wire, Term | None]) -> dict[str, Term]:
     return {str(wire): term for wire, term in wires.items() if term is not None}
-
-
-# -- rows ------------------------------------------------------------------------------------------
-
-
-class Statements:
-    """The lines of the statements in which places of checked files are."""
-
-    def __init__(self, opened: Opened) -> None:
-        self._trees = {tree.label: tree for tree in opened.trees}
-        self._spans: dict[tuple[str, str], list[tuple[int, int]]] = {}
-
-    def lines(self, place: Location) -> tuple[int, int]:
-        """The first and the last line of the innermost statement around a place."""
-        key = (place.source, place.path)
-        if key not in self._spans:
-            tree = self._trees.get(place.source)
-            text = tree.read(place.path) if tree is not None else b""
-            self._spans[key] = [
-                (node.lineno, node.end_lineno or node.lineno)
-                for node in ast.walk(ast.parse(text))
-                if isinstance(node, ast.stmt) and not hasattr(node, "body")
-            ]
-        inside = [s for s in self._spans[key] if s[0] <= place.line <= s[1]]
-        return min(inside, key=lambda s: s[1] - s[0], default=(place.line, place.line))
-
-
-class _Rows:
-    """Finds, for a term, what really came out of the statement that it was read from."""
-
-    def __init__(
-        self,
-        opened: Opened,
-        lines: Mapping[str, Mapping[str, Any]],
-        values: Mapping[str, Any],
-        extraction: Extraction,
-        names: Names,
-    ) -> None:
-        self._statements = Statements(opened)
-        self._lines, self._values, self._extraction = lines, values, extraction
-        self._names = names
-
-    def row(self, wire: Wire, term: Term | None) -> Row:
-        """One wire's row."""
-        if term is None:
-            return Row(str(wire), "nothing stands here", "", None, None)
-        read = shown(term.shape, self._names)
-        places = self._extraction.origins.get(term, ())
-        location = places[0] if places else None
-        if term.op == "input":
-            return Row(str(wire), read, "fed in", None, None)
-        seen = next(filter(None, map(self._results, places)), [])
-        fitting = [entry for entry in seen if same_shape(term.shape, entry[0], TOKENS)]
-        if fitting:
-            fits, value = self._value(wire, fitting)
-            return Row(str(wire), read, _written(fitting[-1][0]), fits, location, value)
-        if not seen:
-            return Row(str(wire), read, "not seen", None, location)
-        wider = [entry for entry in seen if part_of(term.shape, entry[0], TOKENS)]
-        if wider:
-            return Row(str(wire), read, f"within {_written(wider[-1][0])}", None, location)
-        return Row(str(wire), read, _written(seen[-1][0]), False, location)
-
-    def _value(self, wire: Wire, fitting: list[Any]) -> tuple[bool, str]:
-        """Whether one of the results has the number that the graph computes, and both."""
-        computed = self._values.get(str(wire), (None, None))[1]
-        real = [entry[1] for entry in fitting if entry[1] is not None]
-        if computed is None or not real:
-            return True, ""
-        nearest = min(real, key=lambda value: abs(value - computed))
-        same = abs(nearest - computed) <= SAME * max(1.0, abs(computed))
-        return same, f"rms {computed:.6g}" if same else f"rms {computed:.6g}, run {nearest:.6g}"
-
-    def _results(self, place: Location) -> list[Any]:
-        """What came out of the lines of the statement in which a place is."""
-        noted = self._lines.get(place.path)
-        if not noted:
-            return []
-        start, stop = self._statements.lines(place)
-        return [entry for line in range(start, stop + 1) for entry in noted.get(str(line), ())]
-
-
-def _written(shape: list[int]) -> str:
-    return "[" + ", ".join(map(str, shape)) + "]"

@@ -10,16 +10,13 @@ from typing import TYPE_CHECKING, Any
 from checker.engines import Extraction, extract_side
 from checker.graph.terms import Pool, postorder
 from checker.report.model import Seen, Status, Witness
-from checker.trace.jobs import Setup, engine_job, largest_difference
+from checker.trace.jobs import SAME, Setup, engine_job, largest_difference
 from checker.trace.process import Worker
 from checker.trace.shrink import Shrinker
 
 if TYPE_CHECKING:
     from checker.pairing import Pairing
     from checker.report.model import Report
-
-SAME = 1e-9
-"""In float64 equal functions differ by about 1e-14, different ones by 1e-6 and more."""
 
 _STEPS = 3
 

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from checker.engines.stages import Inputs, Subject
     from checker.graph.terms import Pool, Term
     from checker.interpreter.machine import ConfigRead, Decision, Machine
+    from checker.interpreter.results import Result
 
 _PATHS = 32
 _ENDS = (Raised, Stuck, UnparsableModule, RecursionError)
@@ -55,7 +56,8 @@ class Extraction:
     shows it). `aux_count` is the number of aux states by the configuration, `captured` what the
     target really hands over. `checkpoint`: name → shape of what the trainer saves; `weights`: name
     → parameter it reached (server side). `trained` are the parameters used with gradients.
-    `doubts`: where the checked program might have raised and was followed nevertheless.
+    `doubts`: where the checked program might have raised and was followed nevertheless. `results`:
+    the expressions that gave a term, when they were asked for.
     """
 
     engine: Engine
@@ -78,6 +80,7 @@ class Extraction:
     switches: dict[str, Any] = field(default_factory=dict)
     decisions: list[Decision] = field(default_factory=list)
     doubts: list[Failure] = field(default_factory=list)
+    results: dict[Term, tuple[Result, ...]] = field(default_factory=dict)
 
 
 def extract_side(subject: Subject, pool: Pool, inputs: Inputs) -> Extraction:
@@ -175,6 +178,8 @@ def _look(root: Term, looks: dict[Term, object]) -> object:
 def _one_path(subject: Subject, pool: Pool, inputs: Inputs, script: tuple[bool, ...]) -> Extraction:
     m = machine_for(subject, pool, inputs, script)
     result = Extraction(subject.engine, origins=m.builder.origins, reads=m.reads)
+    if m.results is not None:
+        result.results = m.results.of
     result.checkpoint = dict(inputs.checkpoint)  # under the trained names, whatever came of them
     module = stage_module(m, subject.engine, inputs)
     stage_name = ""

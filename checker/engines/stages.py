@@ -10,6 +10,7 @@ from checker.engines import checkpoint as checkpoints
 from checker.graph.dims import symbol
 from checker.interpreter import statements, torch_names
 from checker.interpreter.machine import Frame, Machine
+from checker.interpreter.results import Results
 from checker.interpreter.values import ConfigDict, ModuleValue
 from checker.syntax import ModuleFile, Workspace
 
@@ -40,7 +41,10 @@ class Subject:
 
 @dataclass(frozen=True, slots=True)
 class Inputs:
-    """What a side is extracted from."""
+    """What a side is extracted from.
+
+    `results`: the expressions that give tensors are noted, for a run that is going to be traced.
+    """
 
     config: dict[str, Any]
     target_config: dict[str, Any] | None = None
@@ -49,6 +53,7 @@ class Inputs:
     checkpoint: Mapping[str, Any] = field(default_factory=dict)
     renames: tuple[tuple[str, str], ...] = ()
     target_embedding: str = "embed_tokens.weight"
+    results: bool = False
 
 
 class _ScriptTree:
@@ -84,6 +89,8 @@ def machine_for(
         script=script,
         engine=subject.label,
     )
+    if inputs.results:
+        m.results = Results()
     if subject.engine.eager:
         m.eager_packages.add(subject.engine.package)
     return m

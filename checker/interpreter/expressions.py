@@ -31,7 +31,10 @@ def evaluate(m: Machine, frame: Frame, node: ast.expr) -> Value:
     handler = _EXPRESSIONS.get(type(node))
     if handler is None:
         raise m.stuck(f"the expression {type(node).__name__} is not interpreted")
-    return handler(m, frame, node)
+    value = handler(m, frame, node)
+    if m.results is not None:
+        m.results.note(m, node, value)
+    return value
 
 
 def _constant(m: Machine, frame: Frame, node: ast.Constant) -> Value:

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from checker.graph.terms import Pool, Term
+    from checker.interpreter.results import Results
     from checker.interpreter.stubs import Stubs
     from checker.syntax import Workspace
 
@@ -152,6 +153,7 @@ class Machine:
         self.trying = 0
         self.steps = 0
         self.deadline = time.process_time() + limits.seconds
+        self.results: Results | None = None
         self.builtins = builtin_functions.build(self)
 
     # -- places ---------------------------------------------------------------------------------

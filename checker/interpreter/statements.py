@@ -83,7 +83,10 @@ def _aug_assign(m: Machine, frame: Frame, stmt: ast.AugAssign) -> None:
     def updated(current: Value) -> Value:
         value = expressions.evaluate(m, frame, stmt.value)
         frame.node = stmt
-        return operators.in_place(m, type(stmt.op), current, value)
+        made = operators.in_place(m, type(stmt.op), current, value)
+        if m.results is not None:
+            m.results.note(m, stmt, made)
+        return made
 
     match stmt.target:
         case ast.Name(id=name):

@@ -95,7 +95,11 @@ def _verdict(trace: Trace) -> str:
     seen = sum(row.same is not None for row in trace.rows)
     numbers = ""
     if trace.largest is not None:
-        numbers = f"; real code and extracted graph differ by at most {trace.largest:.2g}"
+        told = sum(bool(row.value) for row in trace.rows)
+        numbers = (
+            f"; {told} with the numbers of their own expression; logits of the real code and of the"
+            f" extracted graph differ by at most {trace.largest:.2g}"
+        )
     if trace.agrees:
         return f"agree: {where}: {seen} of {len(trace.rows)} wires seen, all as read{numbers}"
     wrong = sum(row.same is False for row in trace.rows)

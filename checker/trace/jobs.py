@@ -18,6 +18,9 @@ if TYPE_CHECKING:
 TOKENS = 128
 """Positions that are run: block masks grow by whole blocks of this many."""
 
+SAME = 1e-9
+"""In float64 equal functions differ by about 1e-14, different ones by 1e-6 and more."""
+
 
 @dataclass(frozen=True, slots=True)
 class Setup:

@@ -141,7 +141,9 @@ def _graph(job: dict[str, Any]) -> dict[str, Any]:
         values = execute.run(job["nodes"], env, device_of(job), dtype)
     except LookupError as error:
         raise NoVerdict(str(error)) from None
-    wires = {name: summary(values[i]) for name, i in (job.get("wires") or {}).items()}
+    wires = {
+        name: summary(values[i], job["tokens"]) for name, i in (job.get("wires") or {}).items()
+    }
     return {**_told(job, [values[i] for i in job["logits"]]), "wires": wires}
 
 
@@ -170,8 +172,8 @@ def _engine(job: dict[str, Any]) -> dict[str, Any]:
     try:
         if not job.get("record"):
             return _results(job, operators, _stages(job, operators, library))
-        every = {path for tree in job["trees"] for path in tree["files"]}
-        with Recorder(every, set(job["trees"][0]["files"])) as recorder:
+        every = {path: path for tree in job["trees"] for path in tree["files"]}
+        with Recorder(every, job.get("wanted"), job["tokens"]) as recorder:
             space = _stages(job, operators, library)
         return {**_results(job, operators, space), "lines": recorder.lines}
     finally:
