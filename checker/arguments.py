@@ -100,9 +100,7 @@ def _add_verify(commands: _Commands) -> None:
         "--witness", action="store_true",
         help="run both sides' real code on small numbers as well (needs torch)",
     )  # fmt: skip
-    given.add_argument(
-        "--python", metavar="PATH", help="the interpreter that runs it (one that has torch)"
-    )
+    _add_interpreter(given)
     given.add_argument("--tp", metavar="N", type=_count, default=1, help="tensor parallel size")
     given.add_argument("--pp", metavar="N", type=_count, default=1, help="pipeline parallel size")
     _add_format(verify)
@@ -139,14 +137,27 @@ def _add_trace(commands: _Commands) -> None:
     )  # fmt: skip
     trace.add_argument("--values", action="store_true", help="compare numbers too (cpu)")
     trace.add_argument(
-        "--python", metavar="PATH", help="the interpreter that runs it (one that has torch)"
-    )
+        "--real", action="store_true",
+        help="run the installed package itself, not its model files over reference layers",
+    )  # fmt: skip
+    _add_interpreter(trace)
     trace.add_argument(
         "--device", choices=("auto", "cpu", "cuda", "meta"), default="auto",
         help="cpu: small sizes; cuda, meta: the configuration's",
     )  # fmt: skip
     _add_format(trace)
     _add_access(trace)
+
+
+def _add_interpreter(command: argparse._ActionsContainer) -> None:
+    choice = command.add_mutually_exclusive_group()
+    choice.add_argument(
+        "--python", metavar="PATH", help="the interpreter that runs it (one that has torch)"
+    )
+    choice.add_argument(
+        "--prepare", action="store_true",
+        help="run it in an environment with torch, made on first use and kept in the cache",
+    )  # fmt: skip
 
 
 def _add_contracts(commands: _Commands) -> None:
@@ -217,6 +228,7 @@ def verify_request(given: argparse.Namespace, progress: Callable[[str], None]) -
         access=access(given, progress),
         witness=given.witness,
         python=given.python,
+        prepare=given.prepare,
     )
 
 
@@ -241,6 +253,8 @@ def trace_request(given: argparse.Namespace, progress: Callable[[str], None]) ->
         renames=tuple(_rename(text) for text in given.rename),
         access=access(given, progress),
         python=given.python,
+        prepare=given.prepare,
+        real=given.real,
         device=given.device,
         values=given.values,
     )

@@ -124,7 +124,7 @@ def _verify_example(given: argparse.Namespace, progress: Progress) -> Answer:
 
     _refuse_stray(given)
     pair = example(access(given, progress))
-    run = {"witness": given.witness, "python": given.python}
+    run = {"witness": given.witness, "python": given.python, "prepare": given.prepare}
     try:
         return _answer(replace(pair.request, **run), given)
     except InputError as error:

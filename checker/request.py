@@ -54,7 +54,8 @@ class VerifyRequest:
 
     `train` and `serve` are source specs. `notes` are assumptions to be stated in the report beside
     those that `verify` itself makes. With `witness` the real code of both sides is run on small
-    numbers too, by the interpreter `python` (this one when it is None).
+    numbers too, by the interpreter `python` (this one when it is None), or with `prepare` by one
+    whose environment is made for it.
     """
 
     train: str
@@ -72,13 +73,15 @@ class VerifyRequest:
     notes: tuple[str, ...] = ()
     witness: bool = False
     python: str | None = None
+    prepare: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class TraceRequest:
     """Everything ``trace`` needs to know: one engine, its draft, and where its real code runs.
 
-    On `device` meta, and on cuda, the sizes are those of the configuration; on cpu small ones.
+    On `device` meta, and on cuda, the sizes are those of the configuration; on cpu small ones. With
+    `real` the installed package runs, instead of its files over reference layers.
     """
 
     source: str
@@ -88,6 +91,8 @@ class TraceRequest:
     renames: tuple[Rename, ...] = ()
     access: Access = Access()
     python: str | None = None
+    prepare: bool = False
+    real: bool = False
     device: str = "auto"
     values: bool = False
 

@@ -10,6 +10,7 @@ from checker.configs import read_config
 from checker.contract.loading import load_contract
 from checker.contract.terms import ContractTerms, contract_terms
 from checker.engines import Extraction, Inputs, extract_side, load_engines, load_operators
+from checker.errors import InputError
 from checker.example import FOLDER
 from checker.extract import role_of
 from checker.graph.builder import Builder
@@ -19,11 +20,14 @@ from checker.judging.graphs import rotary
 from checker.judging.wording import spelled, stated
 from checker.pairing import allow_deep_recursion, config_of, open_side, target_config_of
 from checker.report.trace import Trace
+from checker.request import Pin
+from checker.trace.environment import needs_of, prepared
 from checker.trace.jobs import SAME, engine_job, graph_job, largest_difference
 from checker.trace.process import Worker
 from checker.trace.rows import Places, Rows
 from checker.trace.shapes import Names
 from checker.trace.shrink import Shrinker
+from checker.trace.worker import OUT_OF_MEMORY
 from checker.witness import setup_for
 
 if TYPE_CHECKING:
@@ -48,19 +52,69 @@ def trace(request: TraceRequest) -> Trace:
     allow_deep_recursion()
     engines, contract = load_engines(), load_contract()
     role = role_of(engines, request.source)
-    opened = open_side(engines, role, request.source, request.with_, request.access)
-    subject = opened.subject(load_operators())
-    config, target = _configurations(request, role, subject.engine)
-    with Worker(request.python) as worker:
-        device = request.device
-        if device == "auto":
-            device = worker.device()
+    python = request.python
+    if request.prepare:
+        opened = open_side(engines, role, request.source, request.with_, request.access)
+        needs = needs_of(opened.engine, opened.trees, package=request.real)
+        python = prepared(needs, request.access)
+    with Worker(python) as worker:  # it imports torch while the sources are read
+        if request.real:
+            opened = _as_installed(request, engines, role, worker)
+        else:
+            opened = open_side(engines, role, request.source, request.with_, request.access)
+        subject = opened.subject(load_operators())
+        config, target = _configurations(request, role, subject.engine)
+        device = _device(request.device, worker)
         if device not in _SIZED:
             shrinker = Shrinker(contract)
             config, target = shrinker.shrink(config), shrinker.shrink(target)
         renames = tuple((r.old, r.new) for r in request.renames)
-        draft = _Draft(contract, opened, subject, config, target, renames)
+        draft = _Draft(contract, opened, subject, config, target, renames, request.real)
         return _traced(draft, device, request.values, worker)
+
+
+def _device(asked: str, worker: Worker) -> str:
+    """Where the draft runs.
+
+    Raises:
+        InputError: there is no such device.
+    """
+    if asked not in ("auto", "cuda"):
+        return asked
+    found = worker.device()
+    if asked == "cuda" and found != "cuda":
+        raise InputError(
+            "torch finds no CUDA device here",
+            "say --device cpu, or meta for full sizes",
+            "--device",
+        )
+    return found
+
+
+def _as_installed(
+    request: TraceRequest, engines: tuple[Engine, ...], role: str, worker: Worker
+) -> Opened:
+    """The source, with its libraries read from the releases that are installed beside it.
+
+    Raises:
+        InputError: the engine is not installed there, or in another release.
+    """
+    names = sorted({n for e in engines if e.role == role for n in (e.distribution, *e.libraries)})
+    versions = worker.versions(names)
+    given = {pin.name for pin in request.with_}
+    pins = [Pin(n, v) for n, v in versions.items() if v is not None and n not in given]
+    opened = open_side(engines, role, request.source, [*request.with_, *pins], request.access)
+    name, wanted = opened.engine.distribution, opened.tree.version
+    found = versions[name]
+    if found is None or (wanted is not None and found != wanted):
+        release = name if wanted is None else f"{name}=={wanted}"
+        what = f"{name} {found} is installed" if found else f"{name} is not installed"
+        raise InputError(
+            f"{what} in this interpreter, and --real runs the installed {release}",
+            f"pip install {release} there, or leave --real out to run its files alone",
+            worker.python,
+        )
+    return opened
 
 
 def _configurations(
@@ -87,6 +141,7 @@ class _Draft:
     config: dict[str, Any]
     target: dict[str, Any]
     renames: tuple[tuple[str, str], ...]
+    real: bool
 
 
 def _traced(draft: _Draft, device: str, compare: bool, worker: Worker) -> Trace:
@@ -111,7 +166,17 @@ def _traced(draft: _Draft, device: str, compare: bool, worker: Worker) -> Trace:
     wires = wires_of(contract, extraction, switches, pool)
     places = Places(opened.trees, extraction)
     job = engine_job(subject, opened.trees, inputs, setup)
-    answer = worker.ask({**job, "wanted": places.wanted(wires.values())})
+    job["wanted"] = places.wanted(wires.values())
+    if draft.real:
+        job["real"] = {"stand_ins": subject.engine.run_time.stand_ins}
+    answer = worker.ask(job)
+    if "refused" in answer:
+        raise InputError(
+            f"the installed {subject.engine.distribution} cannot be run here: {answer['refused']}",
+            "leave --real out to run its files alone, or give --python an environment in which it"
+            " can be imported",
+            worker.python,
+        )
     reason = _no_verdict(answer)
     if reason is not None:
         return Trace(label, device, reason=reason)
@@ -146,12 +211,18 @@ def _unreadable(extraction: Extraction) -> str | None:
 
 
 def _no_verdict(answer: Mapping[str, Any]) -> str | None:
-    if "problem" in answer:
-        return str(answer["problem"])
+    """Why a run says nothing, with what to do about it."""
+    problem = answer.get("problem")
+    if problem is not None and problem.startswith(OUT_OF_MEMORY):
+        return f"{problem} (give a smaller --config, or --device meta for shapes without values)"
+    if problem is not None:
+        return str(problem)
     if "raises" in answer:
         return f"the real code raises {answer['raises']}: {answer['message']}"
     if answer["initial"]:
         return f"parameters never loaded: {', '.join(answer['initial'][:4])}"
+    if answer["stand_ins"]:
+        return f"a stand-in took part: {', '.join(answer['stand_ins'][:4])}"
     return None
 
 

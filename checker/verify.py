@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
     from checker.location import Location
+    from checker.pairing import Pairing
     from checker.report.model import ClauseResult
     from checker.request import VerifyRequest
     from checker.sources import Tree
@@ -41,6 +42,17 @@ def verify(request: VerifyRequest, opened: list[Opened] | None = None) -> Report
     """
     allow_deep_recursion()
     pair = pairing(request)
+    if not request.witness:
+        return _read(pair, request)
+    from checker.witness import witness, workers
+
+    with workers(pair, request) as crew:
+        report = _read(pair, request)
+        return replace(report, witness=witness(pair, report, crew))
+
+
+def _read(pair: Pairing, request: VerifyRequest) -> Report:
+    """What reading both sides says."""
     contract, trainer, server = pair.contract, pair.trainer, pair.server
     if opened is not None:
         opened += [trainer, server]
@@ -62,7 +74,7 @@ def verify(request: VerifyRequest, opened: list[Opened] | None = None) -> Report
     unloaded = replace(deployed, engine=without_loading(deployed.engine))
     prober = Prober(lambda config: extract_side(unloaded, Pool(), replace(inputs, config=config)))
     results = complete(prober.notes(case, judge(case)), contract)
-    report = Report(
+    return Report(
         train=_side(trainer, train),
         serve=_side(server, serve),
         clauses=results,
@@ -71,11 +83,6 @@ def verify(request: VerifyRequest, opened: list[Opened] | None = None) -> Report
         facts=Facts(_facts(train, {}), _facts(serve, serve.weights)),
         excerpts=_excerpts(results, (*trainer.trees, *server.trees)),
     )
-    if not request.witness:
-        return report
-    from checker.witness import witness
-
-    return replace(report, witness=witness(pair, report, request.python))
 
 
 def _compared(

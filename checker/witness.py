@@ -4,24 +4,46 @@ from __future__ import annotations
 
 import math
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from checker.engines import Extraction, extract_side
 from checker.graph.terms import Pool, postorder
 from checker.report.model import Seen, Status, Witness
+from checker.trace.environment import needs_of, prepared
 from checker.trace.jobs import SAME, Setup, engine_job, largest_difference
 from checker.trace.process import Worker
 from checker.trace.shrink import Shrinker
+from checker.trace.worker import OUT_OF_MEMORY
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from checker.pairing import Pairing
     from checker.report.model import Report
+    from checker.request import VerifyRequest
 
 _STEPS = 3
 
 
-def witness(pair: Pairing, report: Report, python: str | None) -> Witness:
+@contextmanager
+def workers(pair: Pairing, request: VerifyRequest) -> Iterator[tuple[Worker, Worker]]:
+    """The processes of trainer and server: they import torch while the sources are read.
+
+    Raises:
+        InputError: no interpreter can be started, or no environment prepared.
+    """
+    python = request.python
+    if request.prepare:
+        sides = (pair.trainer, pair.server)
+        one, other = (needs_of(side.engine, side.trees) for side in sides)
+        python = prepared(one.with_(other), request.access)
+    with Worker(python) as trainer, Worker(python) as server:
+        yield trainer, server
+
+
+def witness(pair: Pairing, report: Report, crew: tuple[Worker, Worker]) -> Witness:
     """Runs trainer and server, each through its own loader, and compares with the report.
 
     Raises:
@@ -45,10 +67,8 @@ def witness(pair: Pairing, report: Report, python: str | None) -> Witness:
         ),
         engine_job(subject_s, pair.server.trees, inputs, setup),
     )
-    with Worker(python) as one, Worker(python) as two, ThreadPoolExecutor(2) as threads:
-        trained, served = threads.map(
-            lambda run: run[0].ask(run[1]), zip((one, two), jobs, strict=True)
-        )
+    with ThreadPoolExecutor(2) as threads:
+        trained, served = threads.map(lambda run: run[0].ask(run[1]), zip(crew, jobs, strict=True))
     return judged(pair, report, trained, served)
 
 
@@ -83,10 +103,11 @@ def judged(
     """What two answers say, and whether the report says the same."""
     outside = tuple(c.id for c in pair.contract.clauses.values() if not _within(c))
     for side, answer in (("the trainer", trained), ("the server", served)):
-        if "problem" in answer:
-            return Witness(
-                Seen.NO_VERDICT, reason=f"{side}: {answer['problem']}", out_of_reach=outside
-            )
+        problem = answer.get("problem")
+        if problem is not None:
+            if problem.startswith(OUT_OF_MEMORY):
+                problem += " (free some memory, or give the sides smaller configurations)"
+            return Witness(Seen.NO_VERDICT, reason=f"{side}: {problem}", out_of_reach=outside)
     if "raises" in trained:
         what = f"the trainer raises {trained['raises']}: {trained['message']}"
         return Witness(Seen.NO_VERDICT, reason=what, out_of_reach=outside)

@@ -20,6 +20,20 @@ class Stage:
 
 
 @dataclass(frozen=True, slots=True)
+class RunTime:
+    """What an engine's real code needs where it runs, as requirements that pip understands.
+
+    `package` is what the installed package needs besides its libraries, None where no environment
+    can be made for it; `stand_ins` are packages that it imports and its draft does not use.
+    """
+
+    requirements: tuple[str, ...] = ()
+    cpu_index: str | None = None
+    package: tuple[str, ...] | None = None
+    stand_ins: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Engine:
     """A trainer or a server.
 
@@ -41,6 +55,7 @@ class Engine:
     stages: tuple[Stage, ...]
     capture: Stage | None
     from_target: tuple[str, ...]
+    run_time: RunTime = RunTime()
 
 
 def load_engines() -> tuple[Engine, ...]:
@@ -66,6 +81,17 @@ def _engine(file: str, document: Any) -> Engine:
         tuple(stages.values()),
         capture,
         tuple(document.get("from-target", {}).get("parameters", ())),
+        _run_time(document.get("run-time", {})),
+    )
+
+
+def _run_time(document: Any) -> RunTime:
+    package = document.get("package")
+    return RunTime(
+        tuple(document.get("requirements", ())),
+        document.get("cpu-index"),
+        None if package is None else tuple(package["requirements"]),
+        tuple(package.get("stand-ins", ())) if package else (),
     )
 
 

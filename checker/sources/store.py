@@ -25,14 +25,19 @@ FORMAT = "1"
 _DIGEST = 32
 
 
-def default_folder(kind: str = "sources") -> Path:
-    """A folder in the user's cache, or in what the environment names instead."""
+def cache_folder() -> Path:
+    """This program's folder in the user's cache, or what the environment names instead."""
     override = os.environ.get(CACHE_VARIABLE)
     if override:
-        return Path(override, kind, FORMAT)
+        return Path(override)
     from platformdirs import user_cache_dir
 
-    return Path(user_cache_dir("eagle3-check", appauthor=False), kind, FORMAT)
+    return Path(user_cache_dir("eagle3-check", appauthor=False))
+
+
+def default_folder(kind: str = "sources") -> Path:
+    """The folder of one kind of what is kept in the cache."""
+    return cache_folder() / kind / FORMAT
 
 
 class Store:

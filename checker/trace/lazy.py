@@ -16,13 +16,14 @@ import importlib.abc
 import importlib.machinery
 import sys
 import types
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from checker.syntax.modules import ModuleFile, Workspace
 from checker.trace.parsed import classes_in, compiled, loaded_names, marked
 
-_MISSING = object()
+MISSING = object()
+"""What is given where nothing was found."""
 
 
 class NoVerdict(Exception):
@@ -63,17 +64,17 @@ class Library:
         return self._absent[top]
 
     def summary(self, path: str) -> Any:
-        """The executed summary of a dotted name, or `_MISSING`.
+        """The executed summary of a dotted name, or `MISSING`.
 
         What is installed is used as it is: only packages of the trees, and those that are not
         there at all, go by their summaries.
         """
         if not self.owns(path) and not self.stands_in(path):
-            return _MISSING
+            return MISSING
         for found in self.summaries.matching(path):
             if not found.overlay and not found.defines:
                 return self.evaluate(found)
-        return _MISSING
+        return MISSING
 
     def overlay(self, cls: type) -> None:
         """Replaces the members of a class that an overlay describes."""
@@ -106,20 +107,29 @@ class Library:
             self.evaluated[summary] = space[summary.name]
         return self.evaluated[summary]
 
+    def naming(self, package: str, name: str) -> Iterator[str]:
+        """The modules of a package in whose files a name occurs."""
+        folder = package.replace(".", "/") + "/"
+        for tree in self.workspace.trees:
+            for root in tree.roots:
+                for entry in sorted(tree.listdir(root + folder)):
+                    if entry.endswith(".py") and name.encode() in tree.read(root + folder + entry):
+                        yield f"{package}.{entry[:-3]}"
+
     def resolve(self, base: str, name: str) -> Any:
-        """`from base import name`, or `_MISSING`."""
+        """`from base import name`, or `MISSING`."""
         found = self.summary(f"{base}.{name}")
-        if found is not _MISSING:
+        if found is not MISSING:
             return found
         if not self.owns(base) and not self.stands_in(base):
             return _foreign(base, name)
         module = importlib.import_module(base)
         value = module.__dict__["__lazy__"].value(name)
-        if value is not _MISSING:
+        if value is not MISSING:
             return value
         if self.workspace.find(f"{base}.{name}") or self.workspace.is_package(f"{base}.{name}"):
             return importlib.import_module(f"{base}.{name}")
-        return _MISSING
+        return MISSING
 
 
 def _foreign(base: str, name: str) -> Any:
@@ -133,7 +143,7 @@ def _foreign(base: str, name: str) -> Any:
     try:
         return importlib.import_module(f"{base}.{name}")
     except ImportError:
-        return _MISSING
+        return MISSING
 
 
 class Globals(dict[str, Any]):
@@ -156,14 +166,14 @@ class Globals(dict[str, Any]):
 
     def __missing__(self, name: str) -> Any:
         value = self.value(name)
-        if value is _MISSING:
+        if value is MISSING:
             if hasattr(builtins, name):
                 return getattr(builtins, name)
             raise KeyError(name)
         return value
 
     def value(self, name: str) -> Any:
-        """The value of a global, or `_MISSING`."""
+        """The value of a global, or `MISSING`."""
         if dict.__contains__(self, name) and (
             name in self.pending or self.file is None or name in self.done
         ):
@@ -173,9 +183,9 @@ class Globals(dict[str, Any]):
         if name in self.pending or name in self.done or name not in self.file.touching:
             if dict.__contains__(self, name):
                 return dict.__getitem__(self, name)
-            return self._from_star(name) if name not in self.file.touching else _MISSING
+            return self._from_star(name) if name not in self.file.touching else MISSING
         declared = self._declared(name)
-        if declared is not _MISSING:
+        if declared is not MISSING:
             return declared
         self.pending.add(name)
         try:
@@ -184,12 +194,12 @@ class Globals(dict[str, Any]):
         finally:
             self.pending.discard(name)
         self.done.add(name)
-        return dict.get(self, name, _MISSING)
+        return dict.get(self, name, MISSING)
 
     def _sibling(self, name: str) -> Any:
         file = str(dict.__getitem__(self, "__name__")).strip("<>")
         summary = self.library.summaries.in_file(file, name)
-        return self.library.evaluate(summary) if summary is not None else _MISSING
+        return self.library.evaluate(summary) if summary is not None else MISSING
 
     def _statement(self, stmt: ast.stmt, name: str) -> None:
         if isinstance(stmt, ast.ImportFrom):
@@ -199,7 +209,7 @@ class Globals(dict[str, Any]):
                     if base == "__future__":
                         continue
                     value = self.library.resolve(base, alias.name)
-                    if value is _MISSING:
+                    if value is MISSING:
                         raise ImportError(f"cannot import name {alias.name!r} from {base!r}")
                     self[name] = value
             return
@@ -208,7 +218,7 @@ class Globals(dict[str, Any]):
         self.done.add(id(stmt))
         if isinstance(stmt, (ast.FunctionDef, ast.ClassDef)):
             found = self.library.summary(f"{self['__name__']}.{stmt.name}")
-            if found is not _MISSING:
+            if found is not MISSING:
                 self[stmt.name] = found
                 return
         self.execute(stmt)
@@ -250,7 +260,7 @@ class Globals(dict[str, Any]):
         assert self.file is not None
         stmts = self.file.touching[name]
         if not self.file.is_package or not all(isinstance(s, (ast.If, ast.Try)) for s in stmts):
-            return _MISSING
+            return MISSING
         return self._search(stmts, name)
 
     def _from_star(self, name: str) -> Any:
@@ -264,7 +274,7 @@ class Globals(dict[str, Any]):
             return self._search(
                 [s for s in self.file.body if isinstance(s, (ast.If, ast.Try))], name
             )
-        return _MISSING
+        return MISSING
 
     def _search(self, stmts: Sequence[ast.stmt], name: str) -> Any:
         assert self.file is not None
@@ -282,7 +292,7 @@ class Globals(dict[str, Any]):
                         found = self.library.workspace.find(base)
                         if found is not None and name in found.touching:
                             return self.library.resolve(base, name)
-        return _MISSING
+        return MISSING
 
 
 def absolute(name: str, file: ModuleFile | None, stmt: ast.ImportFrom) -> str:
@@ -303,8 +313,8 @@ class _LazyModule(types.ModuleType):
         if name.startswith("__") and name not in (lazy.file.touching if lazy.file else ()):
             raise AttributeError(name)
         found = lazy.library.summary(f"{self.__name__}.{name}")
-        value = found if found is not _MISSING else lazy.value(name)
-        if value is _MISSING:
+        value = found if found is not MISSING else lazy.value(name)
+        if value is MISSING:
             full = f"{self.__name__}.{name}"
             if lazy.library.workspace.find(full) or lazy.library.workspace.is_package(full):
                 return importlib.import_module(full)
@@ -382,7 +392,7 @@ def _binds(stmt: ast.stmt) -> list[str]:
 
 def missing(value: Any) -> bool:
     """Whether nothing was found."""
-    return value is _MISSING
+    return value is MISSING
 
 
 __all__ = ["Callable", "Globals", "Library", "Mapping", "NoVerdict", "missing"]

@@ -16,10 +16,13 @@ from typing import TYPE_CHECKING, Any
 import torch
 
 from checker.trace.execute import attend, frequencies, rotate
-from checker.trace.lazy import Library, NoVerdict, missing
+from checker.trace.lazy import NoVerdict, missing
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
+
+    from checker.trace.lazy import Library
+    from checker.trace.real import Installed
 
 Tensor = Any
 _PLAIN = {"bool": torch.bool, "int": torch.int64}
@@ -30,7 +33,7 @@ class Operators:
 
     def __init__(self, env: Mapping[str, Tensor], settings: dict[str, Any], dtype: Any) -> None:
         self.env, self.settings, self.dtype = env, settings, dtype
-        self.library: Library | None = None
+        self.library: Library | Installed | None = None
         self.stores: dict[str, dict[Any, Any]] = {}
         self.arguments: list[tuple[Tensor, Tensor]] = []
         self.paths: dict[int, str] = {}
@@ -196,20 +199,13 @@ class Operators:
 
     def find_class(self, package: str, attribute: str, name: str) -> Any:
         assert self.library is not None
-        folder = package.replace(".", "/") + "/"
-        for tree in self.library.workspace.trees:
-            for root in tree.roots:
-                for entry in sorted(tree.listdir(root + folder)):
-                    if not entry.endswith(".py") or name.encode() not in tree.read(
-                        root + folder + entry
-                    ):
-                        continue
-                    listed = self.library.resolve(f"{package}.{entry[:-3]}", attribute)
-                    if missing(listed):
-                        continue
-                    for cls in listed if isinstance(listed, (list, tuple)) else [listed]:
-                        if inspect.isclass(cls) and cls.__name__ == name:
-                            return cls
+        for module in self.library.naming(package, name):
+            listed = self.library.resolve(module, attribute)
+            if missing(listed):
+                continue
+            for cls in listed if isinstance(listed, (list, tuple)) else [listed]:
+                if inspect.isclass(cls) and cls.__name__ == name:
+                    return cls
         return None
 
     def load(self, name: str) -> Any:

@@ -6,6 +6,7 @@ import hashlib
 import json
 import os
 import selectors
+import signal
 import subprocess
 import sys
 import time
@@ -14,11 +15,25 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from checker.errors import InputError
+from checker.trace.worker import OUT_OF_MEMORY
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from types import TracebackType
 
 _ROOT = Path(__file__).resolve().parents[2]
+
+TOO_OLD = 97
+_START = (
+    "import sys\n"
+    "if sys.version_info < (3, 10): sys.exit(97)\n"
+    "sys.path[:1] = []\n"
+    "from checker.trace.worker import main\n"
+    "sys.exit(main())\n"
+)
+"""What the other interpreter is given to run: however old, it gets as far as the second line."""
+
+REMEDY = "give --python a Python 3.10 or newer that has torch, or --prepare to have one made"
 
 
 class Worker:
@@ -34,12 +49,14 @@ class Worker:
         self._timeout = timeout
         self._process: subprocess.Popen[bytes] | None = None
         self._known: set[str] = set()
+        self._greeted = False
+        self._rest = b""
 
     def __enter__(self) -> Worker:  # noqa: PYI034 - `Self` is not in Python 3.10
         environment = {**os.environ, "PYTHONPATH": str(_ROOT), "PYTHONDONTWRITEBYTECODE": "1"}
         try:
             self._process = subprocess.Popen(  # noqa: S603 - the interpreter the user named
-                [self._python, "-m", "checker.trace.worker"],
+                [self._python, "-c", _START],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=None if os.environ.get("EAGLE3_CHECK_DEBUG") else subprocess.DEVNULL,
@@ -49,7 +66,7 @@ class Worker:
         except OSError as error:
             raise InputError(
                 f"the interpreter cannot be started: {error.strerror}",
-                "give the path of a Python with torch to --python",
+                REMEDY,
                 self._python,
             ) from None
         return self
@@ -67,6 +84,9 @@ class Worker:
             process.stdin.write(json.dumps(self._brief(job)).encode() + b"\n")
             process.stdin.flush()
             line = self._line(process)
+            if line and not self._greeted:
+                self._greeted = _greeting(line)
+                line = self._line(process) if self._greeted else b""
         except BrokenPipeError:
             line = b""
         except TimeoutError:
@@ -74,23 +94,45 @@ class Worker:
             self._known.clear()
             return {"problem": f"no answer within {self._timeout:g} seconds"}
         if not line:
-            raise InputError(
-                "the process that runs the checked code ended without an answer",
-                "EAGLE3_CHECK_DEBUG=1 shows what it printed; it needs Python 3.10 and torch",
-                self._python,
-            )
+            return self._ended(process)
         answer: dict[str, Any] = json.loads(line)
-        if answer.get("problem") == "torch is not installed in this interpreter":
+        if "missing" in answer:
             raise InputError(
-                "torch is not installed in this interpreter",
-                "pip install 'eagle3-check[trace]', or give --python a Python that has torch",
+                answer["missing"],
+                "pip install 'eagle3-check[trace]', give --python a Python that has torch, or"
+                " --prepare to have one made",
                 self._python,
             )
         return answer
 
+    def _ended(self, process: subprocess.Popen[bytes]) -> dict[str, Any]:
+        """What it means that there is no answer."""
+        with suppress(subprocess.TimeoutExpired):
+            process.wait(10)
+        if process.returncode == -signal.SIGKILL:  # what systems do that run out of memory
+            return {"problem": f"{OUT_OF_MEMORY}: the process that ran the code was killed"}
+        if process.returncode == TOO_OLD:
+            raise InputError("this Python is older than 3.10", REMEDY, self._python)
+        if not self._greeted:
+            status = f"exit status {process.returncode}"
+            raise InputError(f"this is no Python that runs ({status})", REMEDY, self._python)
+        raise InputError(
+            "the process that runs the checked code ended without an answer"
+            f" (exit status {process.returncode})",
+            "EAGLE3_CHECK_DEBUG=1 shows what it printed",
+            self._python,
+        )
+
     def device(self) -> str:
         """Where torch would run by itself: cuda when there is one, else cpu."""
         return str(self.ask({"kind": "device"}).get("device", "cpu"))
+
+    def versions(self, names: Sequence[str]) -> dict[str, str | None]:
+        """The versions in which distributions are installed there, None for those that are not."""
+        found: dict[str, str | None] = self.ask({"kind": "versions", "names": list(names)})[
+            "versions"
+        ]
+        return found
 
     def _brief(self, job: dict[str, Any]) -> dict[str, Any]:
         """The job with each file's text sent once a process: most of them come with every job."""
@@ -110,18 +152,24 @@ class Worker:
         """The next line of the process's answers; raises TimeoutError when it takes too long."""
         assert process.stdout is not None
         stream = process.stdout.fileno()
-        parts: list[bytes] = []
+        parts = [self._rest]
         deadline = time.monotonic() + self._timeout
         with selectors.DefaultSelector() as selector:
             selector.register(stream, selectors.EVENT_READ)
-            while not parts or not parts[-1].endswith(b"\n"):
+            while b"\n" not in parts[-1]:
                 if not selector.select(max(deadline - time.monotonic(), 0)):
                     raise TimeoutError
                 part = os.read(stream, 1 << 20)
                 if not part:
                     return b""
                 parts.append(part)
-        return b"".join(parts)
+        line, _, self._rest = b"".join(parts).partition(b"\n")
+        return line
+
+    @property
+    def python(self) -> str:
+        """The interpreter, as it was named."""
+        return self._python
 
     @property
     def alive(self) -> bool:
@@ -140,6 +188,8 @@ class Worker:
         if process.stdin is not None:
             with suppress(BrokenPipeError):
                 process.stdin.close()
+        if error is not None:
+            process.kill()  # it may be importing torch, for nothing
         try:
             process.wait(5)
         except subprocess.TimeoutExpired:
@@ -147,3 +197,11 @@ class Worker:
             process.wait()
         if process.stdout is not None:
             process.stdout.close()
+
+
+def _greeting(line: bytes) -> bool:
+    """Whether a line is the worker's first one, and no other program's."""
+    try:
+        return isinstance(json.loads(line), dict)
+    except ValueError:
+        return False

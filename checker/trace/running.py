@@ -16,6 +16,7 @@ from checker.trace.exact import flex_shapes, make_exact, run_uncompiled
 from checker.trace.lazy import Globals, Library, NoVerdict
 from checker.trace.native import Operators, record_argmax
 from checker.trace.parsed import ParsedWorkspace
+from checker.trace.real import Installed, places
 from checker.trace.recording import Recorder, summary
 
 _EXACT = False
@@ -154,14 +155,7 @@ def _engine(job: dict[str, Any]) -> dict[str, Any]:
     settings["seed"] = job["seed"]
     settings["device"] = device_of(job)
     operators = Operators(env, settings, dtype_of(job))
-    trees = [MemoryTree(t["label"], t["roots"], t["files"]) for t in job["trees"]]
-    summaries = Stubs(
-        [
-            Summary(**{**s, "match": tuple(s["match"]), "defines": tuple(s["defines"])})
-            for s in job["summaries"]
-        ]
-    )
-    library = Library(ParsedWorkspace(list(trees)), summaries, operators, set(job["eager"]))
+    library = _library(job, operators)
     operators.library = library
     before = set(sys.modules)
     library.install()
@@ -171,10 +165,13 @@ def _engine(job: dict[str, Any]) -> dict[str, Any]:
     record_argmax(operators)
     try:
         if not job.get("record"):
-            return _results(job, operators, _stages(job, operators, library))
-        every = {path: path for tree in job["trees"] for path in tree["files"]}
+            return _results(job, operators, _stages(job, operators))
+        if job.get("real"):
+            every = places(job["trees"])
+        else:
+            every = {path: path for tree in job["trees"] for path in tree["files"]}
         with Recorder(every, job.get("wanted"), job["tokens"]) as recorder:
-            space = _stages(job, operators, library)
+            space = _stages(job, operators)
         return {**_results(job, operators, space), "lines": recorder.lines}
     finally:
         torch.argmax, metadata.version = original, version
@@ -184,7 +181,21 @@ def _engine(job: dict[str, Any]) -> dict[str, Any]:
                 del sys.modules[name]
 
 
-def _version(library: Library, version: Any, name: str) -> str:
+def _library(job: dict[str, Any], operators: Operators) -> Library | Installed:
+    """Where imports of the stages lead: the installed package, or the files of the job."""
+    if job.get("real"):
+        return Installed(job["real"]["stand_ins"])
+    trees = [MemoryTree(t["label"], t["roots"], t["files"]) for t in job["trees"]]
+    summaries = Stubs(
+        [
+            Summary(**{**s, "match": tuple(s["match"]), "defines": tuple(s["defines"])})
+            for s in job["summaries"]
+        ]
+    )
+    return Library(ParsedWorkspace(list(trees)), summaries, operators, set(job["eager"]))
+
+
+def _version(library: Library | Installed, version: Any, name: str) -> str:
     """A distribution's version; that of a tree which is not installed is of no account."""
     try:
         return str(version(name))
@@ -194,8 +205,11 @@ def _version(library: Library, version: Any, name: str) -> str:
         return "0"
 
 
-def _stages(job: dict[str, Any], operators: Operators, library: Library) -> Globals:
-    space = Globals(library, "<stages>", None)
+def _stages(job: dict[str, Any], operators: Operators) -> dict[str, Any]:
+    library = operators.library
+    space: dict[str, Any] = {"__name__": "<stages>"}
+    if isinstance(library, Library):
+        space = Globals(library, "<stages>", None)
     space.update(
         op=operators,
         draft_config=job["config"],
@@ -218,7 +232,7 @@ def _stages(job: dict[str, Any], operators: Operators, library: Library) -> Glob
     return space
 
 
-def _results(job: dict[str, Any], operators: Operators, space: Globals) -> dict[str, Any]:
+def _results(job: dict[str, Any], operators: Operators, space: dict[str, Any]) -> dict[str, Any]:
     model = space["model"]
     tokens = job["tokens"]
     logits = [t.reshape(tokens, -1) for t in space["logits"]]
@@ -238,5 +252,6 @@ def _results(job: dict[str, Any], operators: Operators, space: Globals) -> dict[
         "feedback": [t.tolist() for t in feedback],
         "initial": initial,
         "summaries": sorted(operators.library.used) if operators.library else [],
+        "stand_ins": sorted(getattr(operators.library, "touched", ())),
         "checkpoint": saved,
     }
