@@ -116,10 +116,11 @@ def judged(
         what = f"the server raises {served['raises']}: {served['message']}"
         failed = any(c.error is not None for c in report.clauses)
         return Witness(Seen.DIFFERENT, None, failed, what, _STEPS, outside)
-    if served["initial"]:
-        names = ", ".join(served["initial"][:4])
-        reason = f"parameters never loaded: {names}"
-        return Witness(Seen.NO_VERDICT, reason=reason, out_of_reach=outside)
+    for answer, side in ((trained, "the trainer: "), (served, "")):
+        if answer["initial"]:
+            names = ", ".join(answer["initial"][:4])
+            reason = f"{side}parameters never loaded: {names}"
+            return Witness(Seen.NO_VERDICT, reason=reason, out_of_reach=outside)
     largest = max(
         (
             largest_difference(a, b)

@@ -23,11 +23,13 @@ class Stage:
 class RunTime:
     """What an engine's real code needs where it runs, as requirements that pip understands.
 
-    `package` is what the installed package needs besides its libraries, None where no environment
-    can be made for it; `stand_ins` are packages that it imports and its draft does not use.
+    `cpu_builds` are had from `cpu_index` where the usual index has larger builds; `package` is what
+    the installed package needs besides, None where no environment can be made for it; `stand_ins`
+    are packages that it imports and its draft does not use.
     """
 
     requirements: tuple[str, ...] = ()
+    cpu_builds: tuple[str, ...] = ()
     cpu_index: str | None = None
     package: tuple[str, ...] | None = None
     stand_ins: tuple[str, ...] = ()
@@ -86,10 +88,11 @@ def _engine(file: str, document: Any) -> Engine:
 
 
 def _run_time(document: Any) -> RunTime:
-    package = document.get("package")
+    package, builds = document.get("package"), document.get("cpu-builds", {})
     return RunTime(
         tuple(document.get("requirements", ())),
-        document.get("cpu-index"),
+        tuple(builds.get("requirements", ())),
+        builds.get("index"),
         None if package is None else tuple(package["requirements"]),
         tuple(package.get("stand-ins", ())) if package else (),
     )

@@ -41,8 +41,8 @@ _OTHERWISE = "give --python an interpreter that has what is needed"
 class Needs:
     """What an environment has to hold, as requirements.
 
-    `heavy` comes first, from `cpu_index` too where the usual index has larger builds; `alone` is
-    installed without its dependencies.
+    `heavy` comes first, and from `cpu_index` too, where the usual index has larger builds; `alone`
+    is installed without its dependencies.
     """
 
     heavy: tuple[str, ...] = ()
@@ -92,18 +92,20 @@ def needs_of(engine: Engine, trees: Sequence[Tree], *, package: bool = False) ->
     """
     run_time = engine.run_time
     installed = run_time.package if package else ()
-    if not run_time.requirements or installed is None:
+    if not run_time.cpu_builds or installed is None:
         what = f"{engine.distribution} itself" if package else engine.distribution
         remedy = f"leave --real out, or {_OTHERWISE}" if package else _OTHERWISE
         raise InputError(f"no environment is described for {what}", remedy, "--prepare")
-    needs = Needs(run_time.requirements, cpu_index=run_time.cpu_index)
-    if not package:
-        return needs
-    if trees[0].version is None:
-        raise InputError("only releases are installed, and this has no version", _OTHERWISE)
-    libraries = tuple(f"{tree.name}=={tree.version}" for tree in trees[1:])
-    own = f"{engine.distribution}=={trees[0].version}"
-    return needs.with_(Needs(others=(*libraries, *installed), alone=(own,)))
+    releases = {t.name: f"{t.name}=={t.version}" for t in trees if t.name and t.version}
+    own: tuple[str, ...] = ()
+    if package:
+        name = engine.distribution
+        if name not in releases:
+            raise InputError("only releases are installed, and this is none", _OTHERWISE, name)
+        own = (releases[name],)
+    others = (*run_time.requirements, *installed)
+    others = tuple(releases.get(text, text) for text in others)
+    return Needs(run_time.cpu_builds, others, own, run_time.cpu_index)
 
 
 def prepared(needs: Needs, access: Access) -> str:

@@ -137,7 +137,9 @@ def _foreign(base: str, name: str) -> Any:
     try:
         module = importlib.import_module(base)
     except ImportError:
-        raise NoVerdict(f"{base}.{name} is needed, and neither installed nor described") from None
+        needed = f"{base}.{name} is needed, and neither installed nor described"
+        package = base.partition(".")[0]
+        raise NoVerdict(f"{needed} (pip install {package} there, or --prepare)") from None
     if hasattr(module, name):
         return getattr(module, name)
     try:

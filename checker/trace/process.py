@@ -51,6 +51,7 @@ class Worker:
         self._known: set[str] = set()
         self._greeted = False
         self._rest = b""
+        self._lost: str | None = None
 
     def __enter__(self) -> Worker:  # noqa: PYI034 - `Self` is not in Python 3.10
         environment = {**os.environ, "PYTHONPATH": str(_ROOT), "PYTHONDONTWRITEBYTECODE": "1"}
@@ -92,9 +93,10 @@ class Worker:
         except TimeoutError:
             process.kill()
             self._known.clear()
-            return {"problem": f"no answer within {self._timeout:g} seconds"}
+            self._lost = f"no answer within {self._timeout:g} seconds"
+            return {"problem": self._lost}
         if not line:
-            return self._ended(process)
+            return {"problem": self._lost} if self._lost else self._ended(process)
         answer: dict[str, Any] = json.loads(line)
         if "missing" in answer:
             raise InputError(
