@@ -30,6 +30,12 @@ if TYPE_CHECKING:
 _CLASS = re.compile(r"([A-Za-z_]\w*)(?::(\d{1,6}))?")
 _PIN = re.compile(r"([A-Za-z0-9][A-Za-z0-9._-]*)==(\S+)")
 _MAX_LAUNCH = 64 * 1024
+_TRACE_EXAMPLES = """examples:
+  eagle3-check trace sglang==0.5.23 --values --prepare
+  eagle3-check trace speculators==0.9.0 --real --python ~/train/bin/python
+  eagle3-check trace sglang==0.5.23 --config served/config.json --device meta
+
+Exit status: 0 as read, 1 not as read, 3 no verdict, 2 unusable input."""
 
 
 class _Parser(argparse.ArgumentParser):
@@ -130,6 +136,8 @@ def _add_trace(commands: _Commands) -> None:
     trace = _command(
         commands, "trace", "run one engine's real draft and compare it with what is read (torch)"
     )
+    trace.epilog = _TRACE_EXAMPLES
+    trace.formatter_class = argparse.RawDescriptionHelpFormatter
     _add_one_engine(trace)
     trace.add_argument(
         "--rename", metavar="OLD=NEW", action="append", default=[],

@@ -57,7 +57,8 @@ def trace(request: TraceRequest) -> Trace:
         opened = open_side(engines, role, request.source, request.with_, request.access)
         needs = needs_of(opened.engine, opened.trees, package=request.real)
         python = prepared(needs, request.access)
-    with Worker(python) as worker:  # it imports torch while the sources are read
+    preload = (n for e in engines if e.role == role for n in e.run_time.preload)
+    with Worker(python, preload=preload) as worker:  # it imports torch while the sources are read
         if request.real:
             opened = _as_installed(request, engines, role, worker)
         else:
@@ -110,7 +111,7 @@ def _as_installed(
         release = name if wanted is None else f"{name}=={wanted}"
         what = f"{name} {found} is installed" if found else f"{name} is not installed"
         raise InputError(
-            f"{what} in this interpreter, and --real runs the installed {release}",
+            f"{what} here, --real runs {release}",
             f"pip install {release} there, or leave --real out to run its files alone",
             worker.python,
         )

@@ -44,11 +44,11 @@ def verify(request: VerifyRequest, opened: list[Opened] | None = None) -> Report
     pair = pairing(request)
     if not request.witness:
         return _read(pair, request)
-    from checker.witness import witness, workers
+    from checker.witness import witnessing
 
-    with workers(pair, request) as crew:
+    with witnessing(pair, request) as compared:
         report = _read(pair, request)
-        return replace(report, witness=witness(pair, report, crew))
+        return replace(report, witness=compared(report))
 
 
 def _read(pair: Pairing, request: VerifyRequest) -> Report:

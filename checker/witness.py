@@ -18,7 +18,7 @@ from checker.trace.shrink import Shrinker
 from checker.trace.worker import OUT_OF_MEMORY
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from checker.pairing import Pairing
     from checker.report.model import Report
@@ -28,27 +28,36 @@ _STEPS = 3
 
 
 @contextmanager
-def workers(pair: Pairing, request: VerifyRequest) -> Iterator[tuple[Worker, Worker]]:
-    """The processes of trainer and server: they import torch while the sources are read.
+def witnessing(pair: Pairing, request: VerifyRequest) -> Iterator[Callable[[Report], Witness]]:
+    """Runs trainer and server, each through its own loader, while the caller goes on.
+
+    What is given waits for the runs and compares them with a report.
 
     Raises:
         InputError: no interpreter can be started, or no environment prepared.
     """
     python = request.python
+    sides = (pair.trainer, pair.server)
     if request.prepare:
-        sides = (pair.trainer, pair.server)
         one, other = (needs_of(side.engine, side.trees) for side in sides)
         python = prepared(one.with_(other), request.access)
-    with Worker(python) as trainer, Worker(python) as server:
-        yield trainer, server
+    preload = [side.engine.run_time.preload for side in sides]
+    with (
+        ThreadPoolExecutor(2) as threads,
+        Worker(python, preload=preload[0]) as trainer,
+        Worker(python, preload=preload[1]) as server,
+    ):
+        jobs = _jobs(pair)  # the processes import torch meanwhile
+        if isinstance(jobs, Witness):
+            given = jobs
+            yield lambda _: given
+            return
+        runs = [threads.submit(w.ask, j) for w, j in zip((trainer, server), jobs, strict=True)]
+        yield lambda report: judged(pair, report, *(run.result() for run in runs))
 
 
-def witness(pair: Pairing, report: Report, crew: tuple[Worker, Worker]) -> Witness:
-    """Runs trainer and server, each through its own loader, and compares with the report.
-
-    Raises:
-        InputError: the interpreter cannot run it.
-    """
+def _jobs(pair: Pairing) -> tuple[dict[str, Any], dict[str, Any]] | Witness:
+    """What both sides have to run, or why there is nothing."""
     small = shrunk(pair)
     subject_t, subject_s = pair.trainer.subject(pair.stubs), pair.server.subject(pair.stubs)
     pool = Pool()
@@ -58,18 +67,11 @@ def witness(pair: Pairing, report: Report, crew: tuple[Worker, Worker]) -> Witne
     inputs = small.served(train)
     serve = extract_side(subject_s, pool, inputs)
     setup = setup_for(train, serve)
-    jobs = (
-        engine_job(
-            subject_t,
-            pair.trainer.trees,
-            replace(inputs, config=small.train_config, checkpoint={}),
-            setup,
-        ),
+    alone = replace(inputs, config=small.train_config, checkpoint={})
+    return (
+        engine_job(subject_t, pair.trainer.trees, alone, setup),
         engine_job(subject_s, pair.server.trees, inputs, setup),
     )
-    with ThreadPoolExecutor(2) as threads:
-        trained, served = threads.map(lambda run: run[0].ask(run[1]), zip(crew, jobs, strict=True))
-    return judged(pair, report, trained, served)
 
 
 def shrunk(pair: Pairing) -> Pairing:

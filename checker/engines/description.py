@@ -25,7 +25,8 @@ class RunTime:
 
     `cpu_builds` are had from `cpu_index` where the usual index has larger builds; `package` is what
     the installed package needs besides, None where no environment can be made for it; `stand_ins`
-    are packages that it imports and its draft does not use.
+    are packages that it imports and its draft does not use; `preload` are modules that take long to
+    import and will be needed.
     """
 
     requirements: tuple[str, ...] = ()
@@ -33,6 +34,7 @@ class RunTime:
     cpu_index: str | None = None
     package: tuple[str, ...] | None = None
     stand_ins: tuple[str, ...] = ()
+    preload: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,6 +97,7 @@ def _run_time(document: Any) -> RunTime:
         builds.get("index"),
         None if package is None else tuple(package["requirements"]),
         tuple(package.get("stand-ins", ())) if package else (),
+        tuple(document.get("preload", ())),
     )
 
 

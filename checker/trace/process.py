@@ -18,7 +18,7 @@ from checker.errors import InputError
 from checker.trace.worker import OUT_OF_MEMORY
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
     from types import TracebackType
 
 _ROOT = Path(__file__).resolve().parents[2]
@@ -42,10 +42,14 @@ class Worker:
     Args:
         python: the interpreter, which must have torch.
         timeout: seconds that one job may take.
+        preload: modules that the job will need, imported while it is prepared.
     """
 
-    def __init__(self, python: str | None = None, timeout: float = 300.0) -> None:
+    def __init__(
+        self, python: str | None = None, timeout: float = 300.0, preload: Iterable[str] = ()
+    ) -> None:
         self._python = python or sys.executable
+        self._preload = tuple(preload)
         self._timeout = timeout
         self._process: subprocess.Popen[bytes] | None = None
         self._known: set[str] = set()
@@ -57,7 +61,7 @@ class Worker:
         environment = {**os.environ, "PYTHONPATH": str(_ROOT), "PYTHONDONTWRITEBYTECODE": "1"}
         try:
             self._process = subprocess.Popen(  # noqa: S603 - the interpreter the user named
-                [self._python, "-c", _START],
+                [self._python, "-c", _START, *self._preload],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=None if os.environ.get("EAGLE3_CHECK_DEBUG") else subprocess.DEVNULL,
@@ -190,13 +194,8 @@ class Worker:
         if process.stdin is not None:
             with suppress(BrokenPipeError):
                 process.stdin.close()
-        if error is not None:
-            process.kill()  # it may be importing torch, for nothing
-        try:
-            process.wait(5)
-        except subprocess.TimeoutExpired:
-            process.kill()
-            process.wait()
+        process.kill()  # it has nothing to put away, and torch takes its time to end
+        process.wait()
         if process.stdout is not None:
             process.stdout.close()
 

@@ -6,11 +6,13 @@ The first line it writes says that it is there; torch is imported while the firs
 
 from __future__ import annotations
 
+import importlib
 import json
 import sys
 import time
 import traceback
 import warnings
+from contextlib import suppress
 from typing import Any
 
 OUT_OF_MEMORY = "out of memory"
@@ -58,6 +60,9 @@ def _load() -> dict[str, Any] | None:
         return {"missing": f"torch cannot be imported: {error}"}
     import checker.trace.running  # noqa: F401
 
+    for name in sys.argv[1:]:
+        with suppress(ImportError):  # it only was to save time
+            importlib.import_module(name)
     return None
 
 

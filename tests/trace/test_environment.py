@@ -169,5 +169,5 @@ def test_a_real_one_has_what_was_asked_for(
         [python, "-c", "import tiny; print(tiny.SIZE)"], capture_output=True, check=True, text=True
     )
     assert shown.stdout == "24\n"
-    with pytest.raises(InputError, match="tiny==2.0 failed: ERROR"):
+    with pytest.raises(InputError, match=r"tiny==2\.0 failed: ERROR"):
         prepared(Needs(("tiny==2.0",)), Access())

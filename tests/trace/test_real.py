@@ -110,9 +110,8 @@ def no_import(site: Site) -> None:
 @pytest.mark.parametrize(
     ("spoil", "said"),
     [
-        (other_release, f"toy-trainer 1.5 is installed in this interpreter, and --real runs the"
-                        f" installed toy-trainer=={VERSION}"),
-        pytest.param(not_installed, "toy-trainer is not installed in this interpreter",
+        (other_release, f"toy-trainer 1.5 is installed here, --real runs toy-trainer=={VERSION}"),
+        pytest.param(not_installed, "toy-trainer is not installed here",
                      marks=pytest.mark.long),
         (no_import, "No module named 'kernels_of_some_device' (leave --real out"),
     ],
