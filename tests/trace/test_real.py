@@ -107,12 +107,12 @@ def no_import(site: Site) -> None:
     site.edit("draft.py", "import torch\n", "import torch\nimport kernels_of_some_device\n")
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("spoil", "said"),
     [
         (other_release, f"toy-trainer 1.5 is installed here, --real runs toy-trainer=={VERSION}"),
-        pytest.param(not_installed, "toy-trainer is not installed here",
-                     marks=pytest.mark.long),
+        (not_installed, "toy-trainer is not installed here"),
         (no_import, "No module named 'kernels_of_some_device' (leave --real out"),
     ],
 )  # fmt: skip
@@ -127,6 +127,7 @@ def test_what_cannot_be_run_is_said_in_one_line_with_a_remedy(
     assert "leave --real out" in line
 
 
+@pytest.mark.long
 def test_an_installed_file_that_was_changed_is_not_what_was_read(
     site: Site, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

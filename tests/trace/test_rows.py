@@ -45,6 +45,7 @@ def traced(folder: Path, python: str, capsys: pytest.CaptureFixture[str]) -> tup
     return status, json.loads(capsys.readouterr().out)
 
 
+@pytest.mark.long
 def test_two_values_of_one_shape_on_one_line_are_told_apart(
     one_line: Path, torch_python: str, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -98,12 +98,10 @@ def test_what_may_not_be_executed(tmp_path: Path, capsys: pytest.CaptureFixture[
     assert "--python" in line
 
 
-def test_no_cuda_device(torch_python: str, capsys: pytest.CaptureFixture[str]) -> None:
-    import subprocess
-
-    command = [torch_python, "-c", "import torch; exit(torch.cuda.is_available())"]
-    if subprocess.run(command, check=False).returncode:
-        pytest.skip("there is a CUDA device here")
+def test_no_cuda_device(
+    torch_python: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "")  # wherever these tests run
     line = refused(torch_python, capsys, "--device", "cuda")
     assert "no CUDA device" in line
     assert "--device cpu" in line
@@ -139,13 +137,17 @@ def test_a_process_that_is_killed_ran_out_of_memory(
 # -- what verify says of a witness that cannot speak -----------------------------------------------
 
 
-def verified(python: str, capsys: pytest.CaptureFixture[str], *more: str) -> tuple[int, Any]:
-    """Exit status, and what the report on the packaged engines says of the witness."""
+def words(python: str, *more: str) -> list[str]:
+    """The command line that compares the packaged engines, with a witness."""
     sides = ["--train", str(toys.TRAINER), "--serve", str(toys.SERVER)]
     files = ["--train-config", "train.json", "--serve-config", "serve.json", "--target"]
     given = [str(FOLDER / w) if w.endswith(".json") else w for w in (*files, "target.json")]
-    words = ["verify", *sides, *given, "--witness", "--python", python, *more]
-    status = main([*words, "--format", "json"])
+    return ["verify", *sides, *given, "--witness", "--python", python, *more]
+
+
+def verified(python: str, capsys: pytest.CaptureFixture[str], *more: str) -> tuple[int, Any]:
+    """Exit status, and what the report on the packaged engines says of the witness."""
+    status = main([*words(python, *more), "--format", "json"])
     return status, json.loads(capsys.readouterr().out)["witness"]
 
 
@@ -156,18 +158,21 @@ def test_a_parameter_that_was_never_loaded_leaves_no_verdict(
     assert seen["seen"] == "no-verdict"
     assert "parameters never loaded: layers.0" in seen["reason"]
     assert seen["agrees"] is None
+    assert {"launch", "positions"} <= set(seen["out_of_reach"])
     assert status == 1
 
 
 def test_a_killed_witness_leaves_the_report_as_it_is(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    status, seen = verified(interpreter(tmp_path, "kill -9 $$"), capsys)
-    assert seen["seen"] == "no-verdict"
-    assert "out of memory" in seen["reason"]
-    assert status == 1
+    assert main(words(interpreter(tmp_path, "kill -9 $$"))) == 1
+    told = " ".join(capsys.readouterr().out.split())
+    assert "no verdict: the trainer: out of memory: the process that ran the code was kill" in told
+    assert "out of its reach: architecture-registered, aux-boundaries" in told
+    assert "2 violated" in told
 
 
+@pytest.mark.long
 def test_clauses_that_model_files_cannot_show_are_named(
     torch_python: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
