@@ -45,7 +45,8 @@ def prepare() -> list[dict[str, Any]]:
     from checker.pairing import allow_deep_recursion, open_side
     from checker.request import Access
     from checker.trace.jobs import TOKENS, engine_job, graph_job
-    from checker.tracing import Statements, as_trained, stated_switches, wires_of
+    from checker.trace.rows import Statements
+    from checker.tracing import as_trained, stated_switches, wires_of
     from checker.witness import setup_for
 
     allow_deep_recursion()
@@ -62,7 +63,7 @@ def prepare() -> list[dict[str, Any]]:
         extraction = extract_side(subject, pool, inputs)
         if extraction.failure is not None:
             sys.exit(f"{spec}: {extraction.failure.message}")
-        statements, wires = Statements(opened), []
+        statements, wires = Statements(opened.trees), []
         for wire, term in wires_of(contract, extraction, switches, pool).items():
             places = extraction.origins.get(term, ()) if term is not None else ()
             if term is None or term.op == "input":
@@ -139,15 +140,15 @@ def _seen(wire: dict[str, Any], lines: dict[str, dict[int, list[list[Any]]]]) ->
         if results:
             break
     read = wire["shape"]
-    fitting = [entry[0] for entry in results if same_shape(read, entry[0], 0)]
+    fitting = [entry["shape"] for entry in results if same_shape(read, entry["shape"], 0)]
     if fitting:
         return {"wire": wire["wire"], "read": read, "run": fitting[-1], "same": True}
-    wider = any(part_of(read, entry[0], 0) for entry in results)
+    wider = any(part_of(read, entry["shape"], 0) for entry in results)
     same = None if wider or not results else False
     return {
         "wire": wire["wire"],
         "read": read,
-        "run": results[-1][0] if results else None,
+        "run": results[-1]["shape"] if results else None,
         "same": same,
     }
 

@@ -118,7 +118,7 @@ def _columns(values: Any, tokens: int) -> list[float] | None:
     if flat.shape[1] > _WIDE:
         return None
     weights = torch.cos(torch.arange(tokens, dtype=torch.float64, device=flat.device) + 1.0)
-    return [float(n) for n in weights @ flat]
+    return [float(n) for n in (weights @ flat).tolist()]  # one transfer from a device
 
 
 def _batched(tensor: Any) -> bool:
