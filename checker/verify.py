@@ -42,6 +42,8 @@ def verify(request: VerifyRequest, opened: list[Opened] | None = None) -> Report
     """
     allow_deep_recursion()
     pair = pairing(request)
+    if opened is not None:
+        opened += [pair.trainer, pair.server]
     if not request.witness:
         return _read(pair, request)
     from checker.witness import witnessing
@@ -54,8 +56,6 @@ def verify(request: VerifyRequest, opened: list[Opened] | None = None) -> Report
 def _read(pair: Pairing, request: VerifyRequest) -> Report:
     """What reading both sides says."""
     contract, trainer, server = pair.contract, pair.trainer, pair.server
-    if opened is not None:
-        opened += [trainer, server]
     pool = Pool()
     learner, deployed = trainer.subject(pair.stubs), server.subject(pair.stubs)
     train = pair.trained(learner, pool, pair.train_config)

@@ -265,10 +265,12 @@ class Operators:
         """The default a class of the trees declares; nothing else of it is looked at."""
         assert self.library is not None
         for module, cls in places:
-            if self.library.workspace.find(module) is not None:
+            try:
                 found = self.library.resolve(module, cls)
-                if not missing(found):
-                    return getattr(found, field)
+            except ModuleNotFoundError:
+                continue
+            if not missing(found):
+                return getattr(found, field)
         raise NoVerdict(f"no class declares {field}")
 
     partial = staticmethod(functools.partial)
