@@ -30,7 +30,7 @@ def axis_index(m: Machine, t: Tensor, dim: Value, extra: int = 0) -> int:
 
 def cat(m: Machine, tensors: Value, dim: Value = 0, axis: Value = None, out: Value = None) -> Value:
     """torch.cat."""
-    items = _tensors(m, tensors, "cat")
+    items = operands(m, tensors, "cat")
     if isinstance(items, Unknown):
         return items
     where = axis_index(m, items[0], dim if axis is None else axis)
@@ -41,7 +41,7 @@ def cat(m: Machine, tensors: Value, dim: Value = 0, axis: Value = None, out: Val
     return made
 
 
-def _tensors(m: Machine, tensors: Value, name: str) -> list[Tensor] | Unknown:
+def operands(m: Machine, tensors: Value, name: str) -> list[Tensor] | Unknown:
     """The operands of a join, or why they are not known."""
     if isinstance(tensors, (Unknown, Tensor)):
         return tensors if isinstance(tensors, Unknown) else m.unknown(f"{name} of one tensor")
@@ -118,7 +118,7 @@ def _with_axis(m: Machine, t: Tensor, where: int) -> Tensor:
 
 def stack(m: Machine, tensors: Value, dim: Value = 0) -> Value:
     """torch.stack."""
-    items = _tensors(m, tensors, "stack")
+    items = operands(m, tensors, "stack")
     if isinstance(items, Unknown):
         return items
     where = axis_index(m, items[0], dim, extra=1)
@@ -128,7 +128,7 @@ def stack(m: Machine, tensors: Value, dim: Value = 0) -> Value:
 
 def hstack(m: Machine, tensors: Value) -> Value:
     """torch.hstack."""
-    items = _tensors(m, tensors, "hstack")
+    items = operands(m, tensors, "hstack")
     if isinstance(items, Unknown):
         return items
     items = [t if t.axes else t.alike(t.storage, ((),)) for t in items]
@@ -137,7 +137,7 @@ def hstack(m: Machine, tensors: Value) -> Value:
 
 def vstack(m: Machine, tensors: Value) -> Value:
     """torch.vstack: rows."""
-    items = _tensors(m, tensors, "vstack")
+    items = operands(m, tensors, "vstack")
     if isinstance(items, Unknown):
         return items
     rows = [t.alike(t.storage, ((),) * (2 - len(t.axes)) + t.axes) for t in items]

@@ -14,6 +14,7 @@ from checker.interpreter import (
     products,
     shaping,
     tensor_elementwise,
+    tiling,
 )
 from checker.interpreter.broadcasting import as_tensor, elementwise
 from checker.interpreter.host_methods import MISSING
@@ -326,6 +327,8 @@ _METHODS: dict[str, Method] = {
     "narrow": joining.narrow,
     "unbind": joining.unbind,
     "select": _select,
+    "repeat": tiling.repeat,
+    "tile": tiling.tile,
     "repeat_interleave": joining.repeat_interleave,
     "copy_": _copy,
     "fill_": _fill,

@@ -7,11 +7,13 @@ from typing import TYPE_CHECKING
 
 from checker.interpreter import (
     casting,
+    einsum,
     joining,
     products,
     shaping,
     tensor_elementwise,
     tensor_methods,
+    tiling,
 )
 from checker.interpreter.broadcasting import as_tensor, elementwise
 from checker.interpreter.tensors import Tensor, filled
@@ -227,6 +229,7 @@ _AS_METHODS = [
     "swapdims",
     "t",
     "tensor_split",
+    "tile",
     "transpose",
     "unbind",
     "unflatten",
@@ -242,6 +245,7 @@ FUNCTIONS: dict[str, Call] = {
     "torch.concat": joining.cat,
     "torch.concatenate": joining.cat,
     "torch.hstack": joining.hstack,
+    "torch.column_stack": tiling.column_stack,
     "torch.vstack": joining.vstack,
     "torch.stack": _guard(joining.stack),
     "torch.split": _named(joining.split),
@@ -254,6 +258,7 @@ FUNCTIONS: dict[str, Call] = {
     "torch.arange": products.arange,
     "torch.tensor": _tensor,
     "torch.as_tensor": _as_tensor,
+    "torch.einsum": einsum.einsum,
     "torch.matmul": _named(products.matmul),
     "torch.mm": _named(products.matmul),
     "torch.bmm": _named(products.matmul),
@@ -265,6 +270,7 @@ FUNCTIONS: dict[str, Call] = {
     "torch.nn.functional.rms_norm": _guard(products.functional_rms_norm),
     "torch.rms_norm": _guard(products.functional_rms_norm),
     "torch.nn.functional.layer_norm": _guard(products.layer_norm),
+    "torch.nn.functional.pad": _guard(tiling.pad),
     "torch.nn.functional.dropout": _dropout,
     "torch.nn.functional.softmax": _guard(_softmax),
     **{f"torch.nn.functional.{n}": _activation(n) for n in ("silu", "relu", "tanh", "sigmoid")},

@@ -124,6 +124,44 @@ def test_in_place_over_other_or_the_same_parts_is_known(write: str) -> None:
     assert not is_unknown(m, result)
 
 
+@pytest.mark.parametrize(
+    ("call", "reason"),
+    [
+        ("torch.einsum('...i,oi->...o', x, y)", "ellipsis"),
+        ("torch.einsum('ii->i', x)", "diagonal"),
+        ("torch.einsum(x, [0, 1], y, [2, 1])", "letters"),
+        ("torch.einsum('ti,oi->to', x, ids[:, None])", "kinds"),
+        ("torch.einsum('ti,oi->to', x, y[:, :1])", "size one"),
+        ("x.repeat(1, 0)", "never"),
+        ("F.pad(x, (1, 1), mode='reflect')", "numbers"),
+        ("F.pad(ids, (1, 1), value=0.5)", "fraction"),
+    ],
+)
+def test_what_is_not_interpreted_is_unknown_and_says_why(call: str, reason: str) -> None:
+    _, result = outcome(f"    return {call}")
+    assert isinstance(result, Unknown)
+    assert reason in result.reason
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        "torch.einsum('tio,oi->to', x, y)",
+        "torch.einsum('ti,oi->tq', x, y)",
+        "torch.einsum('ti->tt', x)",
+        "torch.einsum('ti,oi->to', x)",
+        "torch.einsum('ti,oi->to', x, y[:, :4])",
+        "x.repeat(2)",
+        "F.pad(x, (1, 2, 3))",
+    ],
+)
+def test_what_torch_refuses_is_refused(call: str) -> None:
+    _, result = outcome(
+        f"    try:\n        return {call}\n    except RuntimeError:\n        return 'no'"
+    )
+    assert result == "no"
+
+
 FORGETTING = (
     "x.scatter_add_(0, ids, y)",
     "x.normal_()",

@@ -388,3 +388,65 @@ def case_nested_views(x, **_):
 
 def case_sum_of_mask(x, **_):
     return (x > 0).sum(-1), (x > 0).sum(), (x > 0).float().mean(-1)
+
+
+def case_column_stack(x, y, v, ids, **_):
+    rows = ids.to(x.dtype)
+    return torch.column_stack([x, y]), torch.column_stack((rows, x)), torch.column_stack([v, v])
+
+
+def case_repeat(x, v, q, **_):
+    return x.repeat(1, 2), v.repeat(3), v.repeat(2, 1, 2), q.repeat(4, 1, 1), x[:, :1].repeat(2, 5)
+
+
+def case_repeat_is_a_copy(x, **_):
+    a = x.clone()
+    b = a.repeat(1, 1)
+    a.mul_(2)
+    return b, torch.tile(x, (2,)), x.tile(3, 1), torch.tile(x, (2, 1, 1))
+
+
+def case_pad(x, ids, **_):
+    return (
+        F.pad(x, (0, 1)),
+        F.pad(x, (2, 1), value=-0.5),
+        F.pad(x, [1, 0, 0, 2]),
+        F.pad(ids, (1, 0)),
+        F.pad(x, (-1, 1)),
+        F.pad(x, (0, -2), mode="constant"),
+    )
+
+
+def case_einsum_projections(x, w, q, **_):
+    return (
+        torch.einsum("ti,oi->to", x, w),
+        torch.einsum("oi,ti->to", w, x),
+        torch.einsum("oi, ti -> ot", w, x),
+        torch.einsum("bti,oi->bto", q, w),
+        torch.einsum("ti,oi", x, w),
+        torch.einsum("sx,ax->as", [x, w]),
+    )
+
+
+def case_einsum_heads(x, y, **_):
+    a, b = x.view(-1, 2, 3), y.view(-1, 2, 3)
+    return (
+        torch.einsum("qhd,khd->hqk", a, b),
+        torch.einsum("thd,tgd->tgh", a, b),
+        torch.einsum("thd,thd->t", a, b),
+        torch.einsum("thd,thd->", a, b),
+        torch.einsum("thd,shd->ts", a, b),
+    )
+
+
+def case_einsum_products_and_sums(x, y, v, w, **_):
+    return (
+        torch.einsum("ti,ti->ti", x, y),
+        torch.einsum("ti,i->it", x, v),
+        torch.einsum("ti->it", x),
+        torch.einsum("ti->i", x),
+        torch.einsum("ti,oj->o", x, w),
+        torch.einsum("ti,i->t", x, v),
+        torch.einsum("i,j->ij", v, v),
+        torch.einsum("ti,oi,oj->tj", x, w, w),
+    )
