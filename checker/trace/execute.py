@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
+from checker.trace.scaling import scaled
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
@@ -92,11 +94,10 @@ def rotate(
     """Rotary embedding of x (tokens, heads, head size).
 
     Raises:
-        LookupError: scaled frequencies, which have no reference here.
+        LookupError: a kind of scaling that has no reference here.
     """
-    if scaling:
-        raise LookupError(f"no reference for rotary scaling {scaling}")
-    angles = positions.to(x.dtype)[:, None] * frequencies(base, dim, x.device, x.dtype)[None]
+    inverse = scaled(frequencies(base, dim, x.device, x.dtype), scaling)
+    angles = positions.to(x.dtype)[:, None] * inverse[None]
     cos, sin = angles.cos(), angles.sin()
     if x.ndim == 3:
         cos, sin = cos[:, None], sin[:, None]
@@ -171,9 +172,7 @@ def _plain(function: Callable[..., Tensor]) -> Callable[..., Tensor]:
 
 
 def _inv_freq(c: Context) -> Tensor:
-    if c.get("scaling"):
-        raise LookupError(f"no reference for rotary scaling {c['scaling']}")
-    return frequencies(c["base"], c["dim"], c.device, c.dtype)
+    return scaled(frequencies(c["base"], c["dim"], c.device, c.dtype), c.get("scaling"))
 
 
 def _unflatten(c: Context, x: Tensor) -> Tensor:

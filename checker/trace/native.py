@@ -17,6 +17,7 @@ import torch
 
 from checker.trace.execute import attend, frequencies, rotate
 from checker.trace.lazy import NoVerdict, missing
+from checker.trace.scaling import scaled
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -67,12 +68,11 @@ class Operators:
         style: str,
         scaling: Any = None,
     ) -> Tensor:
-        return rotate(x, positions, base=base, dim=dim, style=style, scaling=scaling)
+        return _referenced(rotate, x, positions, base=base, dim=dim, style=style, scaling=scaling)
 
     def inv_freq(self, base: float, dim: int, scaling: Any) -> Tensor:
-        if scaling:
-            raise NoVerdict(f"no reference for rotary scaling {scaling}")
-        return frequencies(base, dim, self.settings.get("device", "cpu"), self.dtype)
+        plain = frequencies(base, dim, self.settings.get("device", "cpu"), self.dtype)
+        return _referenced(scaled, plain, scaling)
 
     def heads(self, t: Tensor) -> Tensor:
         return t.reshape([n for n in t.shape if n != 1] if t.ndim > 3 else list(t.shape))
@@ -294,6 +294,16 @@ class Operators:
 
     def same(self, a: Tensor, b: Tensor) -> bool:
         return bool(torch.equal(a, b))
+
+
+def _referenced(function: Callable[..., Tensor], *args: Any, **options: Any) -> Tensor:
+    """What a reference gives; where there is none there is no verdict."""
+    try:
+        return function(*args, **options)
+    except LookupError as error:
+        if type(error) is not LookupError:  # an index or a key of the checked code
+            raise
+        raise NoVerdict(str(error)) from None
 
 
 def _alike(a: Tensor, b: Tensor) -> bool:
