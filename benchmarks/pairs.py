@@ -164,13 +164,7 @@ class Bench:
 
     def ask(self, side: str, job: dict[str, Any]) -> dict[str, Any]:
         """Runs a job in the worker of a side, a fresh one where the last was lost."""
-        worker = self._workers.get(side)
-        if worker is None or not worker.alive:
-            worker = self._workers[side] = Worker(self.python, timeout=60).__enter__()
-        try:
-            return worker.ask(job)
-        except InputError as error:
-            return {"problem": str(error)}
+        return ask_worker(self._workers, side, self.python, job)
 
     # -- the unedited pair -----------------------------------------------------------------------
 
@@ -336,6 +330,19 @@ class Bench:
         return largest <= SAME, "" if largest <= SAME else f"graph and run differ by {largest:.2g}"
 
 
+def ask_worker(
+    workers: dict[str, Worker], name: str, python: str | None, job: dict[str, Any]
+) -> dict[str, Any]:
+    """Runs a job in a worker of that name, a fresh one where the last was lost."""
+    worker = workers.get(name)
+    if worker is None or not worker.alive:
+        worker = workers[name] = Worker(python, timeout=60).__enter__()
+    try:
+        return worker.ask(job)
+    except InputError as error:
+        return {"problem": str(error)}
+
+
 def _widened(pair: Pairing, train: Extraction) -> dict[str, Any]:
     """The checkpoint with an fc for states as wide as the target's."""
     (rows, columns), kind = train.checkpoint["fc.weight"]
@@ -381,7 +388,7 @@ def _with_files(job: dict[str, Any], files: Mapping[str, str]) -> dict[str, Any]
 
 def _extracted(subject: Subject, pool: Pool, inputs: Inputs) -> tuple[Extraction | None, str]:
     try:
-        with _limit():
+        with limited():
             return extract_side(subject, pool, inputs), ""
     except TimeoutError:
         return None, "bug: the interpreter took more than a minute"
@@ -393,7 +400,7 @@ def _extracted(subject: Subject, pool: Pool, inputs: Inputs) -> tuple[Extraction
 
 
 @contextmanager
-def _limit() -> Iterator[None]:
+def limited() -> Iterator[None]:
     """Ends what hangs: that is a bug too."""
 
     def ring(*_: object) -> None:

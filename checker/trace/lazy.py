@@ -212,6 +212,9 @@ class Globals(dict[str, Any]):
                         continue
                     value = self.library.resolve(base, alias.name)
                     if value is MISSING:
+                        if self.library.workspace.is_package(base):  # a file that was not sent?
+                            full = f"{base}.{alias.name}"
+                            raise NoVerdict(f"{full} was not met when the code was interpreted")
                         raise ImportError(f"cannot import name {alias.name!r} from {base!r}")
                     self[name] = value
             return
@@ -236,11 +239,20 @@ class Globals(dict[str, Any]):
         ):
             self["__overlaid__"] = self._overlaid
             stmt = marked(stmt)
-        self._prepare(stmt)
-        builtins.exec(compiled(stmt, self.file.path), self)
+        withheld = self._prepare(stmt)
+        try:
+            builtins.exec(compiled(stmt, self.file.path), self)
+        except NameError as error:
+            if error.name in withheld:
+                raise withheld[error.name] from None
+            raise
 
-    def _prepare(self, stmt: ast.stmt) -> None:
-        """Evaluates the globals that class bodies use: Python looks those up in its own way."""
+    def _prepare(self, stmt: ast.stmt) -> dict[str, Exception]:
+        """Evaluates the globals that class bodies use: Python looks those up in its own way.
+
+        Gives those that could not be had: a class body that really needs one fails for that reason.
+        """
+        withheld: dict[str, Exception] = {}
         for cls in classes_in(stmt):
             for name in loaded_names(cls):
                 if (
@@ -250,8 +262,9 @@ class Globals(dict[str, Any]):
                 ):
                     try:
                         self.value(name)
-                    except (NoVerdict, ImportError):
-                        continue  # what really needs the name will ask again
+                    except (NoVerdict, ImportError) as error:
+                        withheld[name] = error
+        return withheld
 
     def _overlaid(self, cls: type) -> type:
         self.library.overlay(cls)

@@ -199,13 +199,20 @@ class Operators:
 
     def find_class(self, package: str, attribute: str, name: str) -> Any:
         assert self.library is not None
+        unknown: NoVerdict | None = None  # of a module that names the class and cannot be had
         for module in self.library.naming(package, name):
-            listed = self.library.resolve(module, attribute)
+            try:
+                listed = self.library.resolve(module, attribute)
+            except NoVerdict as reason:
+                unknown = reason
+                continue
             if missing(listed):
                 continue
             for cls in listed if isinstance(listed, (list, tuple)) else [listed]:
                 if inspect.isclass(cls) and cls.__name__ == name:
                     return cls
+        if unknown is not None:
+            raise unknown
         return None
 
     def load(self, name: str) -> Any:

@@ -62,11 +62,15 @@ def compiled(stmt: ast.stmt, path: str) -> Any:
 
 
 def marked(stmt: ast.ClassDef) -> ast.ClassDef:
-    """A class whose members a summary overlays, with the decorator that does it."""
+    """A class whose members a summary overlays, with the decorator that does it.
+
+    It comes last: what other decorators put into the class (a dataclass its initialiser) is
+    overlaid as well.
+    """
     if id(stmt) not in _marked:
         mark = ast.copy_location(ast.Name("__overlaid__", ast.Load()), stmt)
         made = ast.ClassDef(
-            stmt.name, stmt.bases, stmt.keywords, stmt.body, [*stmt.decorator_list, mark]
+            stmt.name, stmt.bases, stmt.keywords, stmt.body, [mark, *stmt.decorator_list]
         )
         if hasattr(stmt, "type_params"):  # Python 3.12 and later
             made.type_params = stmt.type_params  # type: ignore[attr-defined]

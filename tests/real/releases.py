@@ -13,6 +13,7 @@ from unittest import mock
 
 import pytest
 
+from benchmarks.editing import Edit, Source
 from checker import verify as verification
 from checker.contract.loading import load_contract
 from checker.report.model import Report, Status
@@ -20,7 +21,6 @@ from checker.request import Rename, Target, VerifyRequest
 from checker.sources import Tree, open_source, resolve_requirement
 from tests.real import configs
 from tests.real.configs import Config
-from tests.real.editing import Edit, Source
 
 if TYPE_CHECKING:
     from _pytest.mark import ParameterSet

@@ -15,9 +15,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
+    from benchmarks.editing import Edit, Source
     from checker.report.model import Report
     from tests.real.configs import Config
-    from tests.real.editing import Edit, Source
     from tests.real.releases import Copies
 
 pytestmark = pytest.mark.network

@@ -15,9 +15,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
+    from benchmarks.editing import Edit, Source
     from checker.report.model import Report
     from tests.real.configs import Config
-    from tests.real.editing import Edit, Source
     from tests.real.releases import Copies
 
 pytestmark = pytest.mark.network
@@ -170,65 +170,12 @@ def fc_in_every_step(s: Source) -> None:
     s.before(loop.body[0], "hidden_states = self.fc(torch.cat([hidden_states] * 3, dim=-1))")
 
 
-# -- changes of spelling -----
-
-
-@case(file=LAYER)
-def halves_by_chunk(s: Source) -> None:
-    call = s.call(FIRST, "hidden_states.split")
-    s.put(call, "hidden_states.chunk(2, dim=2)")
-
-
-@case(file=LAYER)
-def halves_by_slices(s: Source) -> None:
-    call = s.call(FIRST, "hidden_states.split")
-    s.put(call, "(hidden_states[:, :, :mid], hidden_states[..., mid:])")
-
-
-@case(file=LAYER)
-def residual_added_the_other_way_round(s: Source) -> None:
-    for total in additions(s):
-        s.swap(total.left, total.right)
-
-
-@case()
-def fc_by_the_functional_in_training(s: Source) -> None:
-    call = s.call(FORWARD, "self.fc")
-    s.put(call, f"torch.nn.functional.linear({s.of(call.args[0])}, self.fc.weight)")
-
-
-@case()
-def positions_from_zero(s: Source) -> None:
-    start = s.assign(FORWARD, "position_ids").value
-    s.put(start.left, "0")  # type: ignore[attr-defined]
-
-
-@case(file=MASK)
-def own_position_left_to_the_diagonal(s: Source) -> None:
-    """The other half of the mask shows a query its own position anyway."""
-    comparison = s.walk("create_combined_mask_mod.causal_mask_mod", ast.Compare)[0]
-    s.put(comparison, "q_idx > kv_idx")
-
-
-@case(file=MASK)
-def mask_by_a_difference(s: Source) -> None:
-    comparison = s.walk("create_combined_mask_mod.causal_mask_mod", ast.Compare)[0]
-    s.put(comparison, "q_idx - kv_idx >= 0")
-
-
-@case(file=MASK)
-def mask_the_other_way_round(s: Source) -> None:
-    comparison = s.walk("create_combined_mask_mod.causal_mask_mod", ast.Compare)[0]
-    s.put(comparison, "~(kv_idx > q_idx)")
-
-
 EVERY_DAY = frozenset(
     [
         "residual_switch_inverted",
         "feedback_switch_inverted",
         "positions_stand_still",
         "future_shown",
-        "halves_by_slices",
     ]
 )
 KNOWN: dict[str, str] = {}
