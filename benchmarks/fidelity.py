@@ -12,7 +12,7 @@ import sys
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
-from benchmarks.pairs import ask_worker, distance, limited
+from benchmarks.outcomes import ask_worker, distance, limited
 from benchmarks.records import Figure, Record, Records
 from benchmarks.switching import VALUES, Value
 from checker.contract.loading import load_contract
@@ -25,7 +25,7 @@ from checker.trace.shrink import Shrinker
 from checker.witness import setup_for
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
 
     from checker.trace.process import Worker
 
@@ -172,12 +172,16 @@ def combinations() -> list[tuple[str, Value]]:
     return trainers + [(release, v) for release in SERVERS for v in VALUES if v.serves]
 
 
-def prove(chosen: Iterable[tuple[str, Value]], python: str | None, records: Records) -> None:
-    """Compares what has not been compared yet."""
+def prove(
+    chosen: Iterable[tuple[str, Value]], python: str | None, records: Records
+) -> Iterator[Record]:
+    """Compares what has not been compared yet; gives each record as it is made."""
     with Runner(python) as runner:
         for release, value in chosen:
             if f"fidelity {release} {value.switch} {value.label}" not in records:
-                records.add(runner.record(release, value))
+                record = runner.record(release, value)
+                records.add(record)
+                yield record
 
 
 def figure(found: list[Record]) -> Figure:

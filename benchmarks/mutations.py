@@ -55,6 +55,8 @@ class Function:
     node: ast.FunctionDef
     names: list[str] = field(default_factory=list)
     attributes: list[str] = field(default_factory=list)
+    keys: list[str] = field(default_factory=list)
+    guards: list[ast.expr] = field(default_factory=list)
 
 
 def mutants(text: str, places: tuple[str, ...]) -> list[Mutant]:
@@ -124,7 +126,8 @@ def _functions(
         if isinstance(node, ast.ClassDef):
             yield from _functions(node.body, f"{prefix}{node.name}.", node)
         elif isinstance(node, ast.FunctionDef):
-            yield Function(prefix + node.name, node, _names(node), _attributes(cls))
+            place = prefix + node.name
+            yield Function(place, node, _names(node), _attributes(cls), _keys(node), _guards(node))
 
 
 def _names(function: ast.FunctionDef) -> list[str]:
@@ -147,6 +150,19 @@ def _attributes(cls: ast.ClassDef | None) -> list[str]:
         if isinstance(n, ast.Attribute) and isinstance(n.value, ast.Name) and n.value.id == "self"
     ]
     return sorted(dict.fromkeys(found))
+
+
+def _keys(function: ast.FunctionDef) -> list[str]:
+    """The texts of a function that look like names or parts of them: keys, prefixes, suffixes."""
+    found = [n.value for n in ast.walk(function) if isinstance(n, ast.Constant)]
+    texts = [t for t in found if isinstance(t, str) and t and " " not in t and "\n" not in t]
+    return sorted(dict.fromkeys(texts))
+
+
+def _guards(function: ast.FunctionDef) -> list[ast.expr]:
+    """The conditions of a function, in the order of the text."""
+    found = [n.test for n in ast.walk(function) if isinstance(n, (ast.If, ast.IfExp))]
+    return sorted(found, key=lambda n: (n.lineno, n.col_offset))
 
 
 _LEFT_ALONE = (ast.Raise, ast.JoinedStr, ast.Assert)
@@ -174,6 +190,7 @@ def _offers(site: Site, w: _Writer) -> Iterator[tuple[str, _Changes]]:
     node = site.node
     if isinstance(node, ast.stmt):
         yield from _of_statement(node, w)
+        yield from _of_neighbours(node, site, w)
     match node:
         case ast.Call():
             yield from _of_call(node, w)
@@ -182,11 +199,12 @@ def _offers(site: Site, w: _Writer) -> Iterator[tuple[str, _Changes]]:
         case ast.Attribute(ctx=ast.Load()):
             yield from _of_attribute(node, site, w)
         case ast.Constant():
-            yield from _of_constant(node, w)
+            yield from _of_constant(node, site, w)
         case ast.List(elts=parts) | ast.Tuple(elts=parts) if len(parts) > 1:
             for one, other in itertools.pairwise(parts):
                 yield "swap-elements", w.swap(one, other)
             if isinstance(getattr(node, "ctx", None), ast.Load):
+                yield "duplicate-element", [w.put(parts[1], w.of(parts[0]))]
                 yield "drop-element", _without(parts, 0, w)
                 yield "drop-element", _without(parts, len(parts) - 1, w)
         case ast.BinOp():
@@ -228,9 +246,31 @@ def _of_statement(node: ast.stmt, w: _Writer) -> Iterator[tuple[str, _Changes]]:
             if isinstance(node, ast.If):
                 yield "force-branch", [w.put(test, "True")]
                 yield "force-branch", [w.put(test, "False")]
-    if isinstance(node, (ast.AugAssign, ast.Expr)):
+    if isinstance(node, (ast.AugAssign, ast.Expr, ast.Assign)):
         indent = "\n" + " " * node.col_offset
         yield "duplicate-statement", [w.put(node, w.of(node) + indent + w.of(node))]
+
+
+_SIMPLE = (ast.Assign, ast.AugAssign, ast.AnnAssign, ast.Expr)
+
+
+def _of_neighbours(node: ast.stmt, site: Site, w: _Writer) -> Iterator[tuple[str, _Changes]]:
+    """What a statement gets from those around it: the place of the next one, another's guard."""
+    for _, value in ast.iter_fields(site.parent):
+        if isinstance(value, list) and node in value[:-1]:
+            following = value[value.index(node) + 1]
+            if isinstance(node, _SIMPLE) and isinstance(following, _SIMPLE):
+                yield "swap-statements", w.swap(node, following)
+    guards = site.function.guards
+    if isinstance(node, ast.If):
+        at = guards.index(node.test)
+        for other in (*guards[at - 1 : at], *guards[at + 1 : at + 2]):
+            yield "re-guard", [w.put(node.test, f"({w.of(other)})")]
+    elif isinstance(node, ast.Assign) and guards:
+        before = [g for g in guards if g.lineno < node.lineno]
+        if before:
+            indent = "\n" + " " * (node.col_offset + 4)
+            yield "add-guard", [w.put(node, f"if {w.of(before[-1])}:{indent}{w.of(node)}")]
 
 
 def _of_call(node: ast.Call, w: _Writer) -> Iterator[tuple[str, _Changes]]:
@@ -284,7 +324,7 @@ def _of_attribute(node: ast.Attribute, site: Site, w: _Writer) -> Iterator[tuple
             yield "other-attribute", [w.put(node, f"self.{other}")]
 
 
-def _of_constant(node: ast.Constant, w: _Writer) -> Iterator[tuple[str, _Changes]]:
+def _of_constant(node: ast.Constant, site: Site, w: _Writer) -> Iterator[tuple[str, _Changes]]:
     value = node.value
     if isinstance(value, bool):
         yield "other-constant", [w.put(node, str(not value))]
@@ -296,6 +336,9 @@ def _of_constant(node: ast.Constant, w: _Writer) -> Iterator[tuple[str, _Changes
     elif isinstance(value, str) and value:
         yield "other-key", [w.put(node, repr(value + "_x"))]
         yield "other-key", [w.put(node, repr(value[:-1]))]
+        keys = site.function.keys
+        if value in keys:
+            yield "exchange-key", [w.put(node, repr(keys[(keys.index(value) + 1) % len(keys)]))]
     elif value is None:
         yield "other-constant", [w.put(node, "0")]
 

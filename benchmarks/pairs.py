@@ -7,33 +7,39 @@ edit does not touch is computed once: the parsed files, the other side, its real
 from __future__ import annotations
 
 import math
-import signal
 import sys
-from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
+from benchmarks.outcomes import (
+    SAME,
+    Outcome,
+    Static,
+    ask_worker,
+    distance,
+    extracted,
+    moved,
+    seen_in,
+)
+from benchmarks.trees import Kept
 from checker.contract.loading import load_contract
-from checker.engines import Extraction, Inputs, Subject, extract_side, load_engines, load_operators
-from checker.errors import InputError
+from checker.engines import Extraction, Inputs, extract_side, load_engines, load_operators
 from checker.graph.terms import Pool, unknowns
 from checker.judging import compare, judge
 from checker.judging.judge import Case
 from checker.pairing import Opened, Pairing, open_side
 from checker.report.model import Status
 from checker.request import Access
-from checker.syntax import Workspace
 from checker.trace.jobs import Setup, engine_job, graph_job
-from checker.trace.process import Worker
 from checker.trace.shrink import Shrinker
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Mapping
 
-SAME = 1e-9
+    from checker.trace.process import Worker
+
 STEPS = 3
 _POOL_USES = 200
-_STATIC_SECONDS = 60
 
 Config = dict[str, Any]
 
@@ -52,71 +58,6 @@ class Given:
     target: Config
     fair: bool = True
     wide: bool = False
-
-
-class Edited:
-    """A tree with some files replaced."""
-
-    def __init__(self, tree: Any, files: Mapping[str, str]) -> None:
-        self._tree, self._files = tree, {p: t.encode() for p, t in files.items()}
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._tree, name)
-
-    def read(self, path: str) -> bytes:
-        """A file's bytes, edited or not."""
-        return self._files[path] if path in self._files else bytes(self._tree.read(path))
-
-
-class Kept(Workspace):
-    """A workspace that takes over the parsed files of another, except the edited ones."""
-
-    def __init__(self, base: Workspace, files: Mapping[str, str]) -> None:
-        super().__init__([Edited(tree, files) for tree in base.trees])
-        self._packages = base._packages  # noqa: SLF001 - what an edit leaves alone is not parsed again
-        self._modules = {
-            name: module
-            for name, module in base._modules.items()  # noqa: SLF001
-            if module is None or module.path not in files
-        }
-
-
-@dataclass(slots=True)
-class Static:
-    """What the program says of one pair: extraction of the edited side, status, and why."""
-
-    edited: Extraction
-    status: str
-    clauses: tuple[str, ...] = ()
-    inputs: Inputs | None = None
-    problem: str = ""
-
-
-@dataclass(slots=True)
-class Outcome:
-    """One edit under one configuration.
-
-    `seen`: equal, different, raises or none, by running both sides. `status`: holds, violated or
-    unproven, by reading them. `faithful`: whether the extracted graph computes what the edited
-    side's real code does (None where one of them has no numbers).
-    """
-
-    given: str
-    seen: str
-    status: str
-    faithful: bool | None
-    clauses: tuple[str, ...] = ()
-    note: str = ""
-
-    @property
-    def wrong_holds(self) -> bool:
-        """The worst bug."""
-        return self.status == "holds" and self.seen in ("different", "raises")
-
-    @property
-    def alarm(self) -> bool:
-        """The second worst."""
-        return self.status == "violated" and self.seen == "equal"
 
 
 @dataclass(slots=True)
@@ -240,12 +181,15 @@ class Bench:
             job = self._train_job(base, base.train_inputs)
             edited = trained = self.ask("train", _with_files(job, files))
             served = self._served_after(base, trained)
-        seen, note = _seen(trained, served)
+        seen, note = seen_in(trained, served, base.served)
         if static.problem:
             note = f"{static.problem} {note}"
         faithful, why = self._faithful(base, static.edited, edited)
         status = static.status
-        return Outcome(given.name, seen, status, faithful, static.clauses, f"{note} {why}".strip())
+        before = base.served if side == "serve" else base.trained
+        apart = moved(before, edited)
+        text = f"{note} {why}".strip()
+        return Outcome(given.name, seen, status, faithful, static.clauses, text, apart)
 
     def _served_after(self, base: _Base, trained: dict[str, Any]) -> dict[str, Any]:
         """The server on what an edited trainer saves."""
@@ -262,7 +206,7 @@ class Bench:
 
     def _static_serve(self, base: _Base, files: Mapping[str, str]) -> Static:
         subject = replace(self.deployed, workspace=Kept(self.deployed.workspace, files))
-        edited, problem = _extracted(subject, self.pool, base.serve_inputs)
+        edited, problem = extracted(subject, self.pool, base.serve_inputs)
         if edited is None:
             return Static(Extraction(self.server.engine), "bug", (), None, problem)
         status, clauses = self._judged(base, base.train, edited)
@@ -270,7 +214,7 @@ class Bench:
 
     def _static_train(self, base: _Base, files: Mapping[str, str]) -> Static:
         subject = replace(self.learner, workspace=Kept(self.learner.workspace, files))
-        edited, problem = _extracted(subject, self.pool, base.train_inputs)
+        edited, problem = extracted(subject, self.pool, base.train_inputs)
         if edited is None:
             return Static(Extraction(self.trainer.engine), "bug", (), None, problem)
         serve = base.serve
@@ -315,32 +259,27 @@ class Bench:
             if edited.failure.type is None or "raises" in answer:
                 return None, ""
             return False, f"interpreted it raises {edited.failure.type}: {edited.failure.message}"
-        if unknowns(*edited.logits) or not edited.logits:
+        if unknowns(*edited.logits, *edited.feedback) or not edited.logits:
             return None, ""
         if "raises" in answer:
             return False, f"extracted, and raises {answer['raises']}: {answer['message'][:200]}"
-        key = (base.given.name, *edited.logits)
+        whole = replace(edited, logits=[*edited.logits, *edited.feedback])
+        key = (base.given.name, *whole.logits)
         if key not in self._computed:
-            self._computed[key] = self.ask("train", graph_job(edited, base.setup))
+            self._computed[key] = self.ask("train", graph_job(whole, base.setup))
         computed = self._computed[key]
         if "logits" not in computed:
             return None, str(computed.get("problem") or computed.get("message"))[:200]
-        pairs = zip(computed["logits"], answer["logits"], strict=False)
+        count = len(edited.logits)
+        handed_on = computed["logits"][count:]
+        if count < len(answer["logits"]):  # a further step may have written to what it was given
+            handed_on = handed_on[:-1]
+        pairs = [
+            *zip(computed["logits"][:count], answer["logits"], strict=False),
+            *zip(handed_on, answer["feedback"], strict=False),
+        ]
         largest = max((distance(a, b) for a, b in pairs), default=math.inf)
         return largest <= SAME, "" if largest <= SAME else f"graph and run differ by {largest:.2g}"
-
-
-def ask_worker(
-    workers: dict[str, Worker], name: str, python: str | None, job: dict[str, Any]
-) -> dict[str, Any]:
-    """Runs a job in a worker of that name, a fresh one where the last was lost."""
-    worker = workers.get(name)
-    if worker is None or not worker.alive:
-        worker = workers[name] = Worker(python, timeout=60).__enter__()
-    try:
-        return worker.ask(job)
-    except InputError as error:
-        return {"problem": str(error)}
 
 
 def _widened(pair: Pairing, train: Extraction) -> dict[str, Any]:
@@ -351,68 +290,12 @@ def _widened(pair: Pairing, train: Extraction) -> dict[str, Any]:
     return {**train.checkpoint, "fc.weight": ((rows, wide), kind)}
 
 
-def distance(one: Any, two: Any) -> float:
-    """The largest difference of two nested lists; NaN equals NaN."""
-    if isinstance(one, list):
-        if not isinstance(two, list) or len(one) != len(two):
-            return math.inf
-        return max((distance(a, b) for a, b in zip(one, two, strict=True)), default=0.0)
-    if isinstance(two, list):
-        return math.inf
-    if math.isnan(one) or math.isnan(two):
-        return 0.0 if math.isnan(one) and math.isnan(two) else math.inf
-    return abs(one - two)
-
-
-def _seen(trained: dict[str, Any], served: dict[str, Any]) -> tuple[str, str]:
-    for answer in (trained, served):
-        if "problem" in answer:
-            return "none", str(answer["problem"])[:200]
-    for answer in (trained, served):
-        if "raises" in answer:
-            return "raises", f"{answer['raises']}: {answer['message'][:200]}"
-    if len(trained["logits"]) != len(served["logits"]):
-        return "different", "another number of steps"
-    pairs = zip(trained["logits"], served["logits"], strict=True)
-    largest = max((distance(a, b) for a, b in pairs), default=math.inf)
-    return ("equal", "") if largest <= SAME else ("different", f"by {largest:.2g}")
-
-
 def _with_files(job: dict[str, Any], files: Mapping[str, str]) -> dict[str, Any]:
     trees = [
         {**tree, "files": {p: files.get(p, text) for p, text in tree["files"].items()}}
         for tree in job["trees"]
     ]
     return {**job, "trees": trees}
-
-
-def _extracted(subject: Subject, pool: Pool, inputs: Inputs) -> tuple[Extraction | None, str]:
-    try:
-        with limited():
-            return extract_side(subject, pool, inputs), ""
-    except TimeoutError:
-        return None, "bug: the interpreter took more than a minute"
-    except Exception as error:  # noqa: BLE001 - a bug of ours, to be listed
-        import traceback
-
-        last = traceback.extract_tb(error.__traceback__)[-1]
-        return None, f"bug: {type(error).__name__}: {error} at {last.filename}:{last.lineno}"
-
-
-@contextmanager
-def limited() -> Iterator[None]:
-    """Ends what hangs: that is a bug too."""
-
-    def ring(*_: object) -> None:
-        raise TimeoutError
-
-    before = signal.signal(signal.SIGALRM, ring)
-    signal.alarm(_STATIC_SECONDS)
-    try:
-        yield
-    finally:
-        signal.alarm(0)
-        signal.signal(signal.SIGALRM, before)
 
 
 __all__ = ["Bench", "Given", "Opened", "Outcome", "distance"]

@@ -1,12 +1,14 @@
-"""Does the static answer tell the truth? Mutants of real draft files, judged and run.
+"""Four figures: fidelity, mutants, refactorings, fuzz inputs.
 
-    python benchmarks/proof.py [--python PATH] [--each N] [--only TEXT] [--all-configs] [--out FILE]
+    python benchmarks/proof.py [--quick] [--part PART] [--python PATH] [--jobs N] [--out FILE]
 
-Every edit of `benchmarks.mutations` at every eligible place (or N of them a file, drawn with a
-fixed seed) is judged by reading both sides and by running them on the same small numbers: three
-steps in float64, each side through its own loader. A mutant that runs differently and is said to
-hold is a wrong `holds`; one that runs alike and is said to be violated is a false alarm. Besides,
-the graph extracted from each mutant is run and compared with the mutant itself.
+`fidelity`: graphs read from real releases compute what the real code does, under every switch.
+`mutants`: none that runs differently is said to hold. `refactorings`: none that runs alike is said
+to be violated. `fuzz`: no input, however broken, ends in a traceback or hangs.
+
+Each part prints its figure and whatever speaks against it or is open, with the reason. With --out
+every record is kept at once: the same command goes on where it was stopped, and leaves the figures
+beside the file, as JSON and as a table in Markdown.
 """
 
 from __future__ import annotations
@@ -16,147 +18,119 @@ import json
 import random
 import sys
 import time
-from collections import Counter
+from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from benchmarks.drafts import SUBJECTS, Subject
-from benchmarks.mutations import Mutant, mutants
-from benchmarks.pairs import Bench, Outcome
+from benchmarks import fidelity, mutants, refactorings
+from benchmarks.records import Figure, Record, Records, markdown
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Iterator
 
+T = TypeVar("T")
 SEED = 20
+PARTS = ("fidelity", "mutants", "refactorings", "fuzz")
+_MUTANTS, _FUZZED = 60, 2000
+_QUICK = {"fidelity": 16, "mutants": 4, "refactorings": 16, "fuzz": 100}
 
 
 def main() -> int:
-    """Runs what was asked for; the exit status says whether there was a wrong `holds`."""
+    """Runs what was asked for; the exit status says whether anything speaks against it."""
     given = _arguments()
-    records: list[dict[str, Any]] = []
-    for subject in SUBJECTS:
-        name = f"{subject.release} {subject.path}"
-        if given.only and given.only not in name:
-            continue
-
-        def note(record: dict[str, Any]) -> None:
-            records.append(record)
-            if given.out:
-                with Path(given.out).open("a") as stream:
-                    stream.write(json.dumps(record) + "\n")
-
+    records = Records(Path(given.out) if given.out else None)
+    figures = []
+    for part in given.part or PARTS:
         started = time.monotonic()
-        count = prove(subject, given.python, given.each, given.all_configs, note)
-        mine = [r for r in records if r["file"] == name]
-        print(f"{name}: {figure(mine, count)}, {time.monotonic() - started:.0f} s", flush=True)
-        for record in mine:
-            for line in listed(record):
-                print("  " + line, flush=True)
-    wrong = sum(r["class"] == "wrong-holds" for r in records)
-    print(f"all: {figure(records, len(records))}")
-    return 1 if wrong else 0
+        figure = _fuzzed(given) if part == "fuzz" else _proven(part, given, records)
+        figures.append(figure)
+        print(f"{figure.line()} ({time.monotonic() - started:.0f} s)", flush=True)
+        for line in (*(f"BUG {b}" for b in figure.bad), *(f"open {o}" for o in figure.open)):
+            print("  " + line, flush=True)
+    if given.out:
+        whole = {f.name: f.whole() for f in figures}
+        Path(given.out).with_suffix(".json").write_text(json.dumps(whole, indent=1), "utf-8")
+        Path(given.out).with_suffix(".md").write_text(markdown(figures), "utf-8")
+    return 1 if any(f.bad for f in figures) else 0
 
 
-def prove(
-    subject: Subject,
-    python: str | None,
-    each: int | None,
-    every_config: bool,
-    note: Callable[[dict[str, Any]], None],
-) -> int:
-    """Judges and runs the mutants of one file; gives how many there are in all."""
-    name = f"{subject.release} {subject.path}"
-    with Bench(subject.trainer, subject.server, python, subject.renames) as bench:
-        tree = (bench.trainer if subject.side == "train" else bench.server).tree
-        text = tree.read(subject.path).decode()
-        found = mutants(text, subject.places)
-        drawn = found
-        if each is not None and each < len(found):
-            drawn = random.Random(SEED).sample(found, each)  # noqa: S311 - a draw, no secret
-        for mutant in drawn:
-            outcomes = _outcomes(bench, subject, mutant, text, every_config)
-            note(
-                {
-                    "file": name,
-                    "operator": mutant.operator,
-                    "place": mutant.place,
-                    "line": mutant.line,
-                    "edit": mutant.shown(text),
-                    "class": classify(outcomes),
-                    "unfaithful": [o.given for o in outcomes if o.faithful is False],
-                    "outcomes": [
-                        [o.given, o.seen, o.status, o.faithful, list(o.clauses), o.note]
-                        for o in outcomes
-                    ],
-                }
-            )
-    return len(found)
+def _proven(part: str, given: argparse.Namespace, records: Records) -> Figure:
+    """One part, in this process or in several."""
+    if given.jobs == 1:
+        for _ in _share(part, given, records, (0, 1)):
+            pass
+    else:
+        with ProcessPoolExecutor(given.jobs) as pool:
+            shares = [(part, given, records, (i, given.jobs)) for i in range(given.jobs)]
+            for made in pool.map(_whole_share, shares):
+                records.known.update(made)
+    makers = {
+        "fidelity": fidelity.figure,
+        "mutants": mutants.figure,
+        "refactorings": refactorings.figure,
+    }
+    return makers[part](records.of(part))
 
 
-def _outcomes(
-    bench: Bench, subject: Subject, mutant: Mutant, text: str, every: bool
-) -> list[Outcome]:
-    """Outcomes until one settles the mutant: it runs differently, and that is not denied."""
-    outcomes: list[Outcome] = []
-    files = {subject.path: mutant.apply(text)}
-    for given in subject.givens:
-        outcome = bench.outcome(given, subject.side, files)
-        outcomes.append(outcome)
-        differs = outcome.seen in ("different", "raises")
-        if differs and outcome.status in ("violated", "unproven") and not every:
-            break
-    return outcomes
+def _whole_share(task: tuple[str, argparse.Namespace, Records, tuple[int, int]]) -> dict[str, Any]:
+    """A share of a part in a process of its own; a line of the file is written at once."""
+    return {record["key"]: record for record in _share(*task)}
 
 
-def classify(outcomes: list[Outcome]) -> str:
-    """The worst that can be said of a mutant."""
-    fair = [o for o in outcomes if o.status != "unfair"]
-    if any(o.status == "bug" for o in outcomes):
-        return "bug"
-    if any(o.wrong_holds for o in fair):
-        return "wrong-holds"
-    if any(o.alarm for o in fair):
-        return "false-alarm"
-    if any(o.seen in ("different", "raises") for o in fair):
-        caught = any(o.seen != "equal" and o.status == "violated" for o in fair)
-        return "caught" if caught else "unproven-different"
-    if all(o.seen == "none" for o in outcomes):
-        return "no-verdict"
-    held = all(o.status == "holds" for o in fair)
-    return "equal-holds" if held else "equal-unproven"
+def _share(
+    part: str, given: argparse.Namespace, records: Records, share: tuple[int, int]
+) -> Iterator[Record]:
+    index, of = share
+    if part == "fidelity":
+        chosen = _drawn(fidelity.combinations(), given.quick, part)
+        yield from fidelity.prove(chosen[index::of], given.python, records)
+    elif part == "refactorings":
+        pairs = _drawn(refactorings.combinations(), given.quick, part)
+        yield from refactorings.prove(pairs[index::of], given.python, records)
+    else:
+        each = _QUICK[part] if given.quick else given.each or None
+        options = mutants.Options(given.python, each, given.only, given.all_configs, share)
+        yield from mutants.prove(options, records)
 
 
-def figure(records: list[dict[str, Any]], places: int) -> str:
-    """One line of figures."""
-    classes = Counter(r["class"] for r in records)
-    unfaithful = sum(bool(r["unfaithful"]) for r in records)
-    parts = [f"{classes[key]} {key}" for key in sorted(classes)]
-    return f"{len(records)} of {places} mutants: {', '.join(parts)}; {unfaithful} unfaithful graphs"
+def _drawn(found: list[T], quick: bool, part: str) -> list[T]:
+    """All of them, or a sample that is the same every time, in the order of the whole."""
+    if not quick or len(found) <= _QUICK[part]:
+        return found
+    kept = sorted(random.Random(SEED).sample(range(len(found)), _QUICK[part]))  # noqa: S311
+    return [found[i] for i in kept]
 
 
-def listed(record: dict[str, Any]) -> list[str]:
-    """Survivors, alarms and unfaithful graphs, with what is known of them."""
-    if record["class"] not in ("wrong-holds", "false-alarm", "bug") and not record["unfaithful"]:
-        return []
-    where = f"{record['operator']} at {record['place']}:{record['line']}"
-    lines = [f"{record['class']}: {where}: {record['edit']}"]
-    for given, seen, status, faithful, clauses, note in record["outcomes"]:
-        if faithful is False or status == "bug" or (seen == "equal") == (status == "violated"):
-            lines.append(f"    {given}: {seen}, {status} {clauses} faithful={faithful} {note}")
-    return lines
+def _fuzzed(given: argparse.Namespace) -> Figure:
+    """Broken inputs by kind and by how they ended."""
+    asked = "random and truncated Python, YAML, JSON and archives: no traceback, no hang"
+    try:
+        from benchmarks.fuzzing import fuzz
+    except ImportError:
+        return Figure("fuzz", asked, "not run: benchmarks/fuzzing.py is missing", {})
+    result = fuzz(_QUICK["fuzz"] if given.quick else _FUZZED, SEED)
+    offenders = tuple(map(str, result.offenders))
+    counts = {str(kind): n for kind, n in sorted(dict(result.counts).items())}
+    answer = f"{sum(counts.values())} inputs, {len(offenders)} tracebacks or hangs"
+    return Figure("fuzz", asked, answer, counts, offenders)
 
 
 def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
+    parser.add_argument("--part", action="append", choices=PARTS, help="repeatable (default: all)")
+    parser.add_argument("--quick", action="store_true", help="a sample, the same every time")
     parser.add_argument("--python", help="an interpreter with torch (default: this one)")
-    parser.add_argument("--each", type=int, help="mutants drawn from each file (default: all)")
-    parser.add_argument("--only", help="files whose release and path contain this")
+    parser.add_argument("--jobs", type=int, default=1, help="processes (default: 1)")
+    parser.add_argument("--out", help="a file for records, a JSON line each")
     parser.add_argument(
-        "--all-configs", action="store_true", help="go on after the first difference"
+        "--each", type=int, default=_MUTANTS, help="mutants drawn from each file; 0: all of them"
     )
-    parser.add_argument("--out", help="a file to which one JSON line a mutant is added")
+    parser.add_argument("--only", default="", help="mutants of files whose name contains this")
+    parser.add_argument(
+        "--all-configs", action="store_true", help="go on after a mutant's first difference"
+    )
     return parser.parse_args()
 
 

@@ -1,14 +1,14 @@
-"""What a proof has found so far: one JSON line each, so that it can be stopped and taken up again."""
+"""What a proof has found so far, a JSON line each: it can be stopped and taken up again."""
 
 from __future__ import annotations
 
 import json
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from pathlib import Path
 
 Record = dict[str, Any]
 

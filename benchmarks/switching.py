@@ -1,4 +1,4 @@
-"""Values of every switch of the contract, in both formats, with what else has to change for them."""
+"""Values of every switch of the contract, in both formats, and what else they change."""
 
 from __future__ import annotations
 
@@ -17,6 +17,11 @@ LLAMA3: Config = {
 }
 LINEAR: Config = {"rope_type": "linear", "factor": 2.0}
 YARN: Config = {"rope_type": "yarn", "factor": 4.0, "original_max_position_embeddings": 64}
+PARAMETERS: Config = {
+    "rope_theta": ...,
+    "rope_scaling": ...,
+    "rope_parameters": {"rope_type": "default", "rope_theta": 3e5},
+}
 QWEN3: Config = {
     "model_type": "qwen3",
     "layer_types": ["full_attention"],
@@ -80,10 +85,10 @@ def _both(switch: str, value: Any, label: str = "", **more: Any) -> Value:
     return Value(switch, label or str(value), {switch: value}, None, {switch: value}, **more)
 
 
-def _layer(switch: str, value: Any, key: str = "", **more: Any) -> Value:
+def _layer(switch: str, value: Any, label: str = "", **more: Any) -> Value:
     """A key of the layers' configuration, which the server has at the top."""
-    changes = {key or switch: value}
-    return Value(switch, "absent" if value is ... else str(value), None, changes, changes, **more)
+    changes = {switch: value}
+    return Value(switch, label or str(value), None, changes, changes, **more)
 
 
 def _ids(trained: list[int], served: list[int]) -> Value:
@@ -103,8 +108,9 @@ VALUES = (
           {"fc_norm": True, "norm_output": True, "eagle_aux_hidden_state_layer_ids": [2, 29]}, None,
           {"fc_norm": True, "norm_output": True}, {"eagle_aux_hidden_state_layer_ids": [1, 28]}),
     _ids([16], [15]), _ids([2, 29], [1, 28]), _ids([2, 9, 16, 29], [1, 8, 15, 28]),
-    Value("eagle_aux_hidden_state_layer_ids", "none stated", {"eagle_aux_hidden_state_layer_ids": None},
-          None, {}, {"eagle_aux_hidden_state_layer_ids": None}),
+    Value("eagle_aux_hidden_state_layer_ids", "none stated",
+          {"eagle_aux_hidden_state_layer_ids": None}, None, {},
+          {"eagle_aux_hidden_state_layer_ids": None}),
     Value("num_aux_hidden_states", "4",
           {"eagle_aux_hidden_state_layer_ids": [2, 9, 16, 29]}, None,
           {"num_aux_hidden_states": 4}, {"eagle_aux_hidden_state_layer_ids": [1, 8, 15, 28]}),
@@ -123,10 +129,8 @@ VALUES = (
     _layer("attention_bias", True, extra=_ATTENTION),
     Value("bias", "True", None, None, {"bias": True}, extra=(*_ATTENTION, "fc.bias")),
     _layer("rope_theta", 10000.0),
-    Value("rope_theta", "in rope_parameters", None,
-          {"rope_theta": ..., "rope_scaling": ..., "rope_parameters": {"rope_type": "default", "rope_theta": 3e5}},
-          {"rope_theta": ..., "rope_scaling": ..., "rope_parameters": {"rope_type": "default", "rope_theta": 3e5}}),
-    _layer("rope_scaling", LLAMA3), _layer("rope_scaling", LINEAR), _layer("rope_scaling", YARN),
+    Value("rope_theta", "in rope_parameters", None, PARAMETERS, PARAMETERS),
+    *(_layer("rope_scaling", kind, label=kind["rope_type"]) for kind in (LLAMA3, LINEAR, YARN)),
     _layer("partial_rotary_factor", 0.5),
     _layer("max_position_embeddings", 8192),
     Value("sliding_window", "of every layer", None, WINDOW, WINDOW),

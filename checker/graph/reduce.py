@@ -32,6 +32,15 @@ def _over_parts(b: Rules, op: str, args: tuple[Term, ...], axis: int, attrs: Att
     return b.op("concat", *parts, axis=along + 1 if dropped else along)
 
 
+def _stacked(b: Rules, x: Term, axis: int) -> Term | None:
+    """The sum over an axis along which single lanes were put together: the sum of those lanes."""
+    if x.op != "concat" or b.deep or x.attr("axis") != axis:
+        return None
+    if any(part.shape[axis] != 1 for part in x.args):
+        return None
+    return b.op("add", *(b.op("mean", part, axis=axis) for part in x.args))
+
+
 def _vector(op: str, x: Term, vector: Term) -> None:
     fits = vector.rank == 1 and equal(vector.shape[0], x.shape[-1]) is not False
     need(fits, f"{op} of {x.shape} with a vector of {vector.shape}")
@@ -79,6 +88,9 @@ def _mean(b: Rules, args: tuple[Term, ...], attrs: Attrs) -> Term:
     axes = x.attr("axes") if x.op == "expand" else None
     if isinstance(axes, tuple) and axes[at] is None:
         return b.op("expand", x.args[0], axes=(*axes[:at], *axes[at + 1 :]), shape=shape)
+    total = _stacked(b, x, axis)
+    if total is not None:
+        return b.op("mul", b.const(1 / len(x.args)), total)
     parts = _over_parts(b, "mean", args, axis, {"axis": axis})
     return b.make("mean", (x,), shape, axis=axis) if parts is None else parts
 
@@ -86,6 +98,9 @@ def _mean(b: Rules, args: tuple[Term, ...], attrs: Attrs) -> Term:
 def _sum(b: Rules, args: tuple[Term, ...], attrs: Attrs) -> Term:
     arity("sum", args, 1)
     axis = axis_of(args[0], int_attr(attrs, "axis"))
+    total = _stacked(b, args[0], axis)
+    if total is not None:
+        return total
     return b.op("mul", b.const(args[0].shape[axis]), b.op("mean", args[0], axis=axis))
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from checker.interpreter import products, shaping
 from checker.interpreter.broadcasting import check_same, elementwise
-from checker.interpreter.tensors import Tensor
+from checker.interpreter.tensors import Tensor, regroup
 from checker.interpreter.values import Unknown, Value
 
 if TYPE_CHECKING:
@@ -96,10 +96,15 @@ def _product(
     batch = [c for c in both if c in later]
     left = [c for c in a_letters if c not in both]
     right = [c for c in b_letters if c not in both]
-    if not inner:
-        order = [*batch, *left, *right]
+    if not (inner and left and right):
+        order = [*batch, *left, *right, *inner]
         factors = [_spread(m, a_letters, a, order), _spread(m, b_letters, b, order)]
-        return "".join(order), elementwise(m, "mul", factors)
+        product = elementwise(m, "mul", factors)
+        if not isinstance(product, Tensor):
+            return "", product
+        return _summed(m, "".join(order), product, later)
+    if not batch:
+        return _projected(m, (a_letters, a), (b_letters, b), (left, inner, right))
     rows = _grouped(m, shaping.permute(m, a, *map(a_letters.index, batch + left + inner)),
                     [len(batch), len(left), len(inner)])  # fmt: skip
     columns = _grouped(m, shaping.permute(m, b, *map(b_letters.index, batch + inner + right)),
@@ -116,6 +121,32 @@ def _product(
     if len(left) != 1 or len(right) != 1:
         return "".join(batch + left + right), shaping.reshape(m, found, *ends)
     return "".join(batch + left + right), found
+
+
+def _projected(
+    m: Machine,
+    one: tuple[str, Tensor],
+    two: tuple[str, Tensor],
+    letters: tuple[list[str], list[str], list[str]],
+) -> tuple[str, Value]:
+    """Rows by rows: a projection of the one operand by the other as its weight."""
+    left, inner, right = letters
+    rows, weight = (
+        _grouped(
+            m, shaping.permute(m, t, *map(own.index, outer + inner)), [0, len(outer), len(inner)]
+        )
+        for (own, t), outer in ((one, left), (two, right))
+    )
+    if isinstance(rows, Unknown) or isinstance(weight, Unknown):
+        return "", rows if isinstance(rows, Unknown) else weight
+    found = products.linear(m, rows, regroup(m, regroup(m, weight, 0), 1))
+    if not isinstance(found, Tensor) or len(left) == len(right) == 1:
+        return "".join(left + right), found
+    ends = [
+        *(one[1].shape(m)[one[0].index(c)] for c in left),
+        *(two[1].shape(m)[two[0].index(c)] for c in right),
+    ]
+    return "".join(left + right), shaping.reshape(m, found, *ends)
 
 
 def _spread(m: Machine, letters: str, t: Tensor, order: list[str]) -> Tensor:

@@ -7,6 +7,7 @@ different starts orders of magnitude above.
 
 from __future__ import annotations
 
+import os
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -34,6 +35,7 @@ def make_exact() -> None:
 
 def run_uncompiled() -> None:
     """Runs what torch would compile first as it stands."""
+    os.environ["TORCH_COMPILE_DISABLE"] = "1"  # read when something is first to be compiled
     from torch.nn.attention import flex_attention
 
     if hasattr(flex_attention, _UNCOMPILED):

@@ -222,7 +222,7 @@ def _stages(job: dict[str, Any], operators: Operators) -> dict[str, Any]:
         checkpoint={
             renamed: operators.made(name, tuple(shape))
             if kind == "float"
-            else torch.zeros(tuple(shape), dtype=torch.long)
+            else _offsets(tuple(shape))
             for renamed, (name, shape, kind) in job["checkpoint"].items()
         },
     )
@@ -230,6 +230,16 @@ def _stages(job: dict[str, Any], operators: Operators) -> dict[str, Any]:
         for stage in job["stages"]:
             exec(compile(stage["python"], f"<{stage['name']}>", "exec"), space)
     return space
+
+
+def _offsets(shape: tuple[int, ...]) -> Any:
+    """Whole numbers of a checkpoint: no two neighbours alike, so that a shift by one shows."""
+    return (torch.arange(math.prod(shape)) ** 2 % 7).reshape(shape)
+
+
+def _plain(value: Any) -> Any:
+    """What JSON can say of a value that is a tensor, as a rule."""
+    return value.tolist() if isinstance(value, torch.Tensor) else value and str(value)
 
 
 def _results(job: dict[str, Any], operators: Operators, space: dict[str, Any]) -> dict[str, Any]:
@@ -251,6 +261,7 @@ def _results(job: dict[str, Any], operators: Operators, space: dict[str, Any]) -
         **told,
         "feedback": [t.tolist() for t in feedback],
         "initial": initial,
+        "vocabulary map": _plain(space.get("vocabulary_map")),
         "summaries": sorted(operators.library.used) if operators.library else [],
         "stand_ins": sorted(getattr(operators.library, "touched", ())),
         "checkpoint": saved,

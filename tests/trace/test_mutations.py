@@ -22,6 +22,13 @@ class Layer:
         for layer in self.layers:
             hidden = layer(hidden) - residual
         return hidden, residual
+
+    def load(self, hidden):
+        if self.first is None:
+            hidden = hidden
+        if self.second is None:
+            residual = hidden
+        return {"name": hidden}, "key"
 '''
 
 
@@ -55,6 +62,10 @@ def edits(operator: str) -> set[str]:
         ("force-branch", "if False:"),
         ("loop-shortened", "for layer in list(self.layers)[:-1]:"),
         ("drop-statement", "pass"),
+        ("duplicate-element", "hidden = cat([self.first(embeds), self.first(embeds)], dim=-1)"),
+        ("re-guard", "if (self.second is None):"),
+        ("add-guard", "residual = hidden"),
+        ("exchange-key", """return {'key': hidden}, "key\""""),
     ],
 )
 def test_an_operator_makes_the_edit_it_is_named_after(operator: str, line: str) -> None:

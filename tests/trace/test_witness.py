@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from benchmarks.mutations import Mutant, mutants
-from benchmarks.pairs import SAME, Outcome, distance
+from benchmarks.outcomes import SAME, Outcome, distance
 from checker.cli import main
 from checker.trace.jobs import graph_job
 from tests.trace import toys

@@ -450,3 +450,9 @@ def case_einsum_products_and_sums(x, y, v, w, **_):
         torch.einsum("i,j->ij", v, v),
         torch.einsum("ti,oi,oj->tj", x, w, w),
     )
+
+
+def case_a_stack_summed_is_a_sum(x, y, **_):
+    both = torch.stack([x, y])
+    three = torch.stack([x, y, x * y], dim=1)
+    return both.sum(0), both.mean(0), three.sum(1), three.mean(dim=1, keepdim=True), three.sum(-1)
