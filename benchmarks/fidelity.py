@@ -68,16 +68,15 @@ class Runner:
         opened, subject = self.opened(release)
         setup = setup_for(extraction)
         setup = replace(setup, steps=max(len(extraction.logits), 1))
-        answer = ask_worker(
-            self._workers, release, self.python, engine_job(subject, opened.trees, inputs, setup)
-        )
+        answer = self._ask(engine_job(subject, opened.trees, inputs, setup))
         key = f"fidelity {release} {value.switch} {value.label}"
         made = {"key": key, "part": "fidelity", "switch": value.switch, "release": release}
-        return {**made, **self._compared(release, extraction, answer, setup)}
+        return {**made, **self._compared(extraction, answer, setup)}
 
-    def _compared(
-        self, release: str, extraction: Extraction, answer: dict[str, Any], setup: Any
-    ) -> Record:
+    def _ask(self, job: dict[str, Any]) -> dict[str, Any]:
+        return ask_worker(self._workers, "run", self.python, job)
+
+    def _compared(self, extraction: Extraction, answer: dict[str, Any], setup: Any) -> Record:
         failure = extraction.failure
         raised = answer.get("raises")
         if failure is not None and failure.type is not None:
@@ -99,7 +98,7 @@ class Runner:
             return _none(f"parameters never loaded: {', '.join(answer['initial'][:3])}")
         steps = len(extraction.logits)
         whole = replace(extraction, logits=[*extraction.logits, *extraction.feedback])
-        computed = ask_worker(self._workers, release, self.python, graph_job(whole, setup))
+        computed = self._ask(graph_job(whole, setup))
         if "logits" not in computed:
             return _none(str(computed.get("problem") or computed.get("message")))
         pairs = [

@@ -36,15 +36,21 @@ def prove(
     """Judges and runs what has not been yet; gives each record as it is made."""
     wanted = [c for c in chosen if f"refactorings {c[1]} {c[0]}" not in records]
     for version in sorted({v for _, v in wanted}):
-        renames = (("layers.0", "midlayer"),) if version == "0.5.9" else ()
-        with Bench(TRAINER, f"sglang=={version}", python, renames) as bench:
+        with bench_of(version, python) as bench:
             for name in (n for n, v in wanted if v == version):
-                record = _record(bench, name, version)
-                records.add(record)
-                yield record
+                made = record(bench, name, version)
+                records.add(made)
+                yield made
 
 
-def _record(bench: Bench, name: str, version: str) -> Record:
+def bench_of(version: str, python: str | None) -> Bench:
+    """The pair with one release of the server, with what a conversion has to do for it."""
+    renames = (("layers.0", "midlayer"),) if version == "0.5.9" else ()
+    return Bench(TRAINER, f"sglang=={version}", python, renames)
+
+
+def record(bench: Bench, name: str, version: str) -> Record:
+    """One rewrite, judged and run."""
     rewrite = REWRITES[name]
     tree = (bench.trainer if rewrite.side == "train" else bench.server).tree
     source = Source(tree.read(rewrite.file).decode())

@@ -6,6 +6,9 @@ import pytest
 
 from checker.errors import InputError
 from tests.real.releases import Copies, copy_releases
+from tests.trace.conftest import torch_python
+
+__all__ = ["copies", "torch_python"]
 
 
 @pytest.fixture(scope="session")
