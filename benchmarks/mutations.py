@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import ast
 import itertools
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+from benchmarks.sites import Changes, Site, Writer, sites
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -38,33 +40,12 @@ class Mutant:
         return "; ".join(part if len(part) < 120 else part[:117] + "..." for part in parts)
 
 
-@dataclass(slots=True)
-class Site:
-    """A node within a function under test."""
-
-    node: ast.AST
-    parent: ast.AST
-    function: Function
-
-
-@dataclass(slots=True)
-class Function:
-    """A function under test, with what can be named in it."""
-
-    place: str
-    node: ast.FunctionDef
-    names: list[str] = field(default_factory=list)
-    attributes: list[str] = field(default_factory=list)
-    keys: list[str] = field(default_factory=list)
-    guards: list[ast.expr] = field(default_factory=list)
-
-
 def mutants(text: str, places: tuple[str, ...]) -> list[Mutant]:
     """All mutants of the functions and classes named, in the order of the text; each parses."""
-    writer = _Writer(text)
+    writer = Writer(text)
     found = []
     seen = set()
-    for site in _sites(ast.parse(text), places):
+    for site in sites(ast.parse(text), places):
         for operator, changes in _offers(site, writer):
             mutant = Mutant(
                 operator, site.function.place, getattr(site.node, "lineno", 0), tuple(changes)
@@ -81,112 +62,10 @@ def mutants(text: str, places: tuple[str, ...]) -> list[Mutant]:
     return found
 
 
-class _Writer:
-    """Spans of nodes in a text."""
-
-    def __init__(self, text: str) -> None:
-        self.data = text.encode()
-        self._starts = [0]
-        for line in self.data.splitlines(keepends=True):
-            self._starts.append(self._starts[-1] + len(line))
-
-    def span(self, node: ast.AST) -> tuple[int, int]:
-        """Where a node's text begins and ends."""
-        line, column = getattr(node, "lineno", 1), getattr(node, "col_offset", 0)
-        stop, end = getattr(node, "end_lineno", 1), getattr(node, "end_col_offset", 0)
-        return self._starts[line - 1] + column, self._starts[stop - 1] + end
-
-    def of(self, node: ast.AST) -> str:
-        """A node's text."""
-        start, stop = self.span(node)
-        return self.data[start:stop].decode()
-
-    def put(self, node: ast.AST, text: str) -> tuple[int, int, str]:
-        """Another text in a node's place."""
-        return (*self.span(node), text)
-
-    def swap(self, one: ast.AST, other: ast.AST) -> list[tuple[int, int, str]]:
-        """Two nodes' texts exchanged."""
-        return [self.put(one, self.of(other)), self.put(other, self.of(one))]
-
-
-# -- what is under test ----------------------------------------------------------------------------
-
-
-def _sites(tree: ast.Module, places: tuple[str, ...]) -> Iterator[Site]:
-    for function in _functions(tree.body, ""):
-        if any(function.place == p or function.place.startswith(p + ".") for p in places):
-            yield from _within(function.node, function)
-
-
-def _functions(
-    body: list[ast.stmt], prefix: str, cls: ast.ClassDef | None = None
-) -> Iterator[Function]:
-    for node in body:
-        if isinstance(node, ast.ClassDef):
-            yield from _functions(node.body, f"{prefix}{node.name}.", node)
-        elif isinstance(node, ast.FunctionDef):
-            place = prefix + node.name
-            yield Function(place, node, _names(node), _attributes(cls), _keys(node), _guards(node))
-
-
-def _names(function: ast.FunctionDef) -> list[str]:
-    """What is bound in a function, in the order of the text."""
-    bound = [a.arg for a in ast.walk(function.args) if isinstance(a, ast.arg)]
-    stores = [
-        n for n in ast.walk(function) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)
-    ]
-    bound += [n.id for n in sorted(stores, key=lambda n: (n.lineno, n.col_offset))]
-    return [n for n in dict.fromkeys(bound) if n != "self"]
-
-
-def _attributes(cls: ast.ClassDef | None) -> list[str]:
-    """Attributes of `self` that a class uses."""
-    if cls is None:
-        return []
-    found = [
-        n.attr
-        for n in ast.walk(cls)
-        if isinstance(n, ast.Attribute) and isinstance(n.value, ast.Name) and n.value.id == "self"
-    ]
-    return sorted(dict.fromkeys(found))
-
-
-def _keys(function: ast.FunctionDef) -> list[str]:
-    """The texts of a function that look like names or parts of them: keys, prefixes, suffixes."""
-    found = [n.value for n in ast.walk(function) if isinstance(n, ast.Constant)]
-    texts = [t for t in found if isinstance(t, str) and t and " " not in t and "\n" not in t]
-    return sorted(dict.fromkeys(texts))
-
-
-def _guards(function: ast.FunctionDef) -> list[ast.expr]:
-    """The conditions of a function, in the order of the text."""
-    found = [n.test for n in ast.walk(function) if isinstance(n, (ast.If, ast.IfExp))]
-    return sorted(found, key=lambda n: (n.lineno, n.col_offset))
-
-
-_LEFT_ALONE = (ast.Raise, ast.JoinedStr, ast.Assert)
-
-
-def _within(node: ast.AST, function: Function) -> Iterator[Site]:
-    for name, value in ast.iter_fields(node):
-        if name in ("annotation", "returns", "decorator_list"):
-            continue
-        for child in value if isinstance(value, list) else [value]:
-            if not isinstance(child, ast.AST) or isinstance(child, _LEFT_ALONE):
-                continue
-            if isinstance(child, ast.Expr) and isinstance(child.value, ast.Constant):
-                continue
-            yield Site(child, node, function)
-            yield from _within(child, function)
-
-
 # -- operators -------------------------------------------------------------------------------------
 
-_Changes = list[tuple[int, int, str]]
 
-
-def _offers(site: Site, w: _Writer) -> Iterator[tuple[str, _Changes]]:
+def _offers(site: Site, w: Writer) -> Iterator[tuple[str, Changes]]:
     node = site.node
     if isinstance(node, ast.stmt):
         yield from _of_statement(node, w)
@@ -217,7 +96,7 @@ def _offers(site: Site, w: _Writer) -> Iterator[tuple[str, _Changes]]:
             yield from _of_choice(node, w)
 
 
-def _of_choice(node: ast.expr, w: _Writer) -> Iterator[tuple[str, _Changes]]:
+def _of_choice(node: ast.expr, w: Writer) -> Iterator[tuple[str, Changes]]:
     match node:
         case ast.Compare(ops=[op], left=left, comparators=[right]):
             new = _COMPARISONS.get(type(op))
@@ -237,7 +116,7 @@ def _of_choice(node: ast.expr, w: _Writer) -> Iterator[tuple[str, _Changes]]:
             yield "negate", [w.put(test, f"not ({w.of(test)})")]
 
 
-def _of_statement(node: ast.stmt, w: _Writer) -> Iterator[tuple[str, _Changes]]:
+def _of_statement(node: ast.stmt, w: Writer) -> Iterator[tuple[str, Changes]]:
     match node:
         case ast.Assign() | ast.AugAssign() | ast.AnnAssign() | ast.Expr() | ast.Continue():
             yield "drop-statement", [w.put(node, "pass")]
@@ -254,7 +133,7 @@ def _of_statement(node: ast.stmt, w: _Writer) -> Iterator[tuple[str, _Changes]]:
 _SIMPLE = (ast.Assign, ast.AugAssign, ast.AnnAssign, ast.Expr)
 
 
-def _of_neighbours(node: ast.stmt, site: Site, w: _Writer) -> Iterator[tuple[str, _Changes]]:
+def _of_neighbours(node: ast.stmt, site: Site, w: Writer) -> Iterator[tuple[str, Changes]]:
     """What a statement gets from those around it: the place of the next one, another's guard."""
     for _, value in ast.iter_fields(site.parent):
         if isinstance(value, list) and node in value[:-1]:
@@ -273,7 +152,7 @@ def _of_neighbours(node: ast.stmt, site: Site, w: _Writer) -> Iterator[tuple[str
             yield "add-guard", [w.put(node, f"if {w.of(before[-1])}:{indent}{w.of(node)}")]
 
 
-def _of_call(node: ast.Call, w: _Writer) -> Iterator[tuple[str, _Changes]]:
+def _of_call(node: ast.Call, w: Writer) -> Iterator[tuple[str, Changes]]:
     plain = [a for a in node.args if not isinstance(a, ast.Starred)]
     for one, other in itertools.pairwise(plain):
         yield "swap-arguments", w.swap(one, other)
@@ -294,7 +173,7 @@ def _of_call(node: ast.Call, w: _Writer) -> Iterator[tuple[str, _Changes]]:
         yield "drop-argument", _without(whole, len(node.args) - 1, w)
 
 
-def _without(items: list[ast.expr] | list[ast.AST], index: int, w: _Writer) -> _Changes:
+def _without(items: list[ast.expr] | list[ast.AST], index: int, w: Writer) -> Changes:
     """One item of a list left out, with a comma beside it."""
     start, stop = w.span(items[index])
     if index + 1 < len(items):
@@ -304,7 +183,7 @@ def _without(items: list[ast.expr] | list[ast.AST], index: int, w: _Writer) -> _
     return [(start, stop, "")]
 
 
-def _of_name(node: ast.Name, site: Site, w: _Writer) -> Iterator[tuple[str, _Changes]]:
+def _of_name(node: ast.Name, site: Site, w: Writer) -> Iterator[tuple[str, Changes]]:
     """Another name in scope: the neighbours of this one in the order of the text."""
     names = site.function.names
     if node.id not in names:
@@ -315,7 +194,7 @@ def _of_name(node: ast.Name, site: Site, w: _Writer) -> Iterator[tuple[str, _Cha
             yield "re-source", [w.put(node, names[at + step])]
 
 
-def _of_attribute(node: ast.Attribute, site: Site, w: _Writer) -> Iterator[tuple[str, _Changes]]:
+def _of_attribute(node: ast.Attribute, site: Site, w: Writer) -> Iterator[tuple[str, Changes]]:
     siblings = site.function.attributes
     if isinstance(node.value, ast.Name) and node.value.id == "self" and node.attr in siblings:
         at = siblings.index(node.attr)
@@ -324,7 +203,7 @@ def _of_attribute(node: ast.Attribute, site: Site, w: _Writer) -> Iterator[tuple
             yield "other-attribute", [w.put(node, f"self.{other}")]
 
 
-def _of_constant(node: ast.Constant, site: Site, w: _Writer) -> Iterator[tuple[str, _Changes]]:
+def _of_constant(node: ast.Constant, site: Site, w: Writer) -> Iterator[tuple[str, Changes]]:
     value = node.value
     if isinstance(value, bool):
         yield "other-constant", [w.put(node, str(not value))]
@@ -353,7 +232,7 @@ _COMPARISONS: dict[type[ast.cmpop], str] = {
 }  # fmt: skip
 
 
-def _of_operator(node: ast.BinOp, w: _Writer) -> Iterator[tuple[str, _Changes]]:
+def _of_operator(node: ast.BinOp, w: Writer) -> Iterator[tuple[str, Changes]]:
     new = _OPERATORS.get(type(node.op))
     if new:
         yield "other-operator", [w.put(node, f"({w.of(node.left)} {new} {w.of(node.right)})")]

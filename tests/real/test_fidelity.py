@@ -18,7 +18,6 @@ if TYPE_CHECKING:
 
 EVERY_DAY = {
     ("speculators==0.9.0", "norm_output", "True"),
-    ("sglang==0.5.9", "rope_scaling", "llama3"),
     ("sglang==0.5.23", "fc_norm", "with norm_output and two states"),
 }
 NO_NUMBERS = {
