@@ -109,3 +109,8 @@ def fc_over_repeated_states(s: Source) -> None:
 def fc_by_an_operator_function(s: Source) -> None:
     s.prepend("import operator")
     fused(s, "operator.matmul({x}, self.fc.weight.T)")
+
+
+@rewrite()
+def fc_by_a_batch_of_one_product(s: Source) -> None:
+    fused(s, "torch.bmm({x}.unsqueeze(0), self.fc.weight.t().unsqueeze(0)).squeeze(0)")

@@ -48,6 +48,13 @@ def matmul(m: Machine, left: Value, right: Value) -> Value:
         raise m.exception("RuntimeError", "both arguments to matmul need to be at least 1D")
     inner = b.shape(m)[-2] if len(b.axes) > 1 else b.shape(m)[0]
     check_same(m, a.shape(m)[-1], inner, len(a.axes) - 1)
+    extra = len(b.axes) - 2
+    if (
+        extra > 0 and len(a.axes) > 1 and not any(b.axes[:extra])
+    ):  # batches of one: the same matrix for all
+        if len(a.axes) < len(b.axes):
+            a = a.alike(a.storage, ((),) * (len(b.axes) - len(a.axes)) + a.axes)
+        b = b.alike(b.storage, b.axes[extra:])
     if len(b.axes) == 2 and all(len(g) == 1 for g in b.axes) and a.axes[-1]:
         x = last_axis(m, a)
         name = "linear" if b.axes == ((1,), (0,)) else "matmul"

@@ -456,3 +456,13 @@ def case_a_stack_summed_is_a_sum(x, y, **_):
     both = torch.stack([x, y])
     three = torch.stack([x, y, x * y], dim=1)
     return both.sum(0), both.mean(0), three.sum(1), three.mean(dim=1, keepdim=True), three.sum(-1)
+
+
+def case_products_with_a_batch_of_one(x, q, w, **_):
+    one = w.t()[None]
+    return (
+        torch.bmm(q, one),
+        x @ one,
+        torch.matmul(x.view(-1, 1, 6), one),
+        torch.matmul(q, one[None]),
+    )
