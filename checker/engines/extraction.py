@@ -11,7 +11,7 @@ from checker.engines import checkpoint as checkpoints
 from checker.engines.stages import machine_for, run_stage, stage_module
 from checker.graph.builder import Builder
 from checker.graph.terms import postorder
-from checker.interpreter.tensors import Tensor, arranged
+from checker.interpreter.tensors import Tensor, arranged, regroup
 from checker.interpreter.values import ClassValue, Raised, Stuck, Unknown
 from checker.location import Location
 from checker.syntax import UnparsableModule
@@ -304,6 +304,8 @@ def _place_of(definition: Any) -> Location | None:
 
 def _term(m: Machine, value: Any) -> Term:
     if isinstance(value, Tensor):
+        for axis in range(len(value.axes)):  # as wide as it is, however it was put together
+            value = regroup(m, value, axis)
         return arranged(m, value).term(m)
     reason = value.reason if isinstance(value, Unknown) else "no tensor came out"
     m.builder.here = value.location if isinstance(value, Unknown) else None

@@ -130,6 +130,8 @@ def filled(
     """A tensor filled with a number; None: uninitialised."""
     logical, axes = layout_of(shape)
     m.mark()
+    if kind == "bool" and value is not None:
+        value = bool(value)
     term = m.builder.empty(logical) if value is None else m.builder.const(value, logical)
     return Tensor(Root(term), axes, kind)
 
