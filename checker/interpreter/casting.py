@@ -33,6 +33,16 @@ def wide(made: Value, dtype: Value, default: str | None = "int64") -> Value:
     return made
 
 
+def check_options(m: Machine, options: dict[str, Value]) -> None:
+    """Raises what torch raises where an element type is given for a device, or the reverse."""
+    dtype, device = options.get("dtype"), options.get("device")
+    if isinstance(device, External) and device.path in DTYPES:
+        raise m.exception("TypeError", f"device must be a device, not {device.path}")
+    wrong = isinstance(dtype, External) and dtype.path.startswith("torch.device")
+    if wrong or isinstance(dtype, (str, int)):
+        raise m.exception("TypeError", "dtype must be a torch.dtype")
+
+
 def cast(m: Machine, t: Tensor, kind: str) -> Tensor:
     """The tensor's values as another kind of number: a new tensor if that changes anything.
 
@@ -63,6 +73,7 @@ def converted(m: Machine, t: Tensor, kind: str) -> Tensor:
 
 def to(m: Machine, t: Tensor, *args: Value, **kwargs: Value) -> Value:
     """`t.to(dtype)`, `t.to(device)`, `t.to(other)`."""
+    check_options(m, kwargs)
     kind, integer = t.kind, t.integer
     for value in (*args, *kwargs.values()):
         if isinstance(value, Tensor):
@@ -85,4 +96,14 @@ def contiguous(m: Machine, t: Tensor) -> Tensor:
     return t.alike(Loose(m, t.storage))
 
 
-__all__ = ["cast", "contiguous", "converted", "copied", "integer_of", "kind_of", "to", "wide"]
+__all__ = [
+    "cast",
+    "check_options",
+    "contiguous",
+    "converted",
+    "copied",
+    "integer_of",
+    "kind_of",
+    "to",
+    "wide",
+]

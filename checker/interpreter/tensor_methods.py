@@ -133,6 +133,7 @@ def _clamp_in_place(m: Machine, t: Tensor, min: Value = None, max: Value = None)
 
 def _new(value: float | None) -> Method:
     def make(m: Machine, t: Tensor, *sizes: Value, **kwargs: Value) -> Value:
+        casting.check_options(m, kwargs)
         given = kwargs.get("size")
         shape = shaping.flat_sizes(sizes if given is None else (given,))
         dtype = kwargs.get("dtype")
@@ -155,6 +156,7 @@ def made(m: Machine, value: float | None, shape: list[Value], kind: str) -> Valu
 
 
 def _new_full(m: Machine, t: Tensor, size: Value, fill_value: Value, **kwargs: Value) -> Value:
+    casting.check_options(m, kwargs)
     kind = casting.kind_of(kwargs.get("dtype"), t.kind)
     if not isinstance(fill_value, (int, float)):
         return m.unknown("new_full of a value that is not known")

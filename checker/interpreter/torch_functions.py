@@ -158,6 +158,16 @@ def _as_tensor(m: Machine, data: Value, **kwargs: Value) -> Value:
     return _tensor(m, data, **kwargs)
 
 
+def _creating(function: Call) -> Call:
+    """A function that takes an element type and a device."""
+
+    def run(m: Machine, *args: Value, **kwargs: Value) -> Value:
+        casting.check_options(m, kwargs)
+        return function(m, *args, **kwargs)
+
+    return run
+
+
 def _guard(function: Call) -> Call:
     """A function of tensors: an unknown argument makes the result unknown."""
 
@@ -249,15 +259,15 @@ FUNCTIONS: dict[str, Call] = {
     "torch.vstack": joining.vstack,
     "torch.stack": _guard(joining.stack),
     "torch.split": _named(joining.split),
-    **{f"torch.{name}": _filled(value) for name, value in _CREATED.items()},
-    **{f"torch.{name}_like": _like(value) for name, value in _CREATED.items()},
-    "torch.full": _guard(_full),
-    "torch.full_like": _guard(_full_like),
+    **{f"torch.{name}": _creating(_filled(value)) for name, value in _CREATED.items()},
+    **{f"torch.{name}_like": _creating(_like(value)) for name, value in _CREATED.items()},
+    "torch.full": _creating(_guard(_full)),
+    "torch.full_like": _creating(_guard(_full_like)),
     "torch.randn": _random,
     "torch.rand": _random,
-    "torch.arange": products.arange,
-    "torch.tensor": _tensor,
-    "torch.as_tensor": _as_tensor,
+    "torch.arange": _creating(products.arange),
+    "torch.tensor": _creating(_tensor),
+    "torch.as_tensor": _creating(_as_tensor),
     "torch.einsum": einsum.einsum,
     "torch.matmul": _named(products.matmul),
     "torch.mm": _named(products.matmul),

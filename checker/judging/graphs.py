@@ -7,7 +7,7 @@ both do alike is none.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from checker.contract.terms import ContractTerms, contract_terms
@@ -54,6 +54,7 @@ def compare(
     train: Extraction, serve: Extraction, pool: Pool, wires: Mapping[str, Any]
 ) -> Comparison:
     """Compares the logits of every step of two complete extractions."""
+    train, serve = _as_many_steps(train, serve, pool), _as_many_steps(serve, train, pool)
     switches = rotary(train.switches, [*train.logits, *serve.logits])
     contract = contract_terms(wires, Builder(pool), switches, len(train.logits))
     by_train = difference(contract.logits, train.logits, contract.labels)
@@ -76,6 +77,19 @@ def compare(
         all(t is s for t, s in zip(train.logits, served, strict=False)),
         by_train.exhausted or by_serve.exhausted,
     )
+
+
+def _as_many_steps(side: Extraction, other: Extraction, pool: Pool) -> Extraction:
+    """A side with unknown logits for steps that only the other side gives."""
+    count = len(side.logits)
+    missing = other.logits[count:]
+    if not missing:
+        return side
+    reason = (
+        f"{count} steps came out of {side.engine.name} where {len(other.logits)} were asked for"
+    )
+    unknown = [Builder(pool).unknown(reason, term.shape) for term in missing]
+    return replace(side, logits=[*side.logits, *unknown])
 
 
 def _tensors(side: Extraction) -> set[str]:

@@ -162,6 +162,25 @@ def test_what_torch_refuses_is_refused(call: str) -> None:
     assert result == "no"
 
 
+@pytest.mark.parametrize(
+    "call",
+    [
+        "torch.arange(4, dtype=x.device, device=torch.long)",
+        "torch.zeros(2, device=x.dtype)",
+        "torch.full((2,), 1.0, dtype='float32')",
+        "torch.tensor([1], dtype=x.device)",
+        "torch.ones_like(x, device=torch.bool)",
+        "x.new_zeros(2, dtype=x.device)",
+        "x.to(device=torch.float32)",
+    ],
+)
+def test_an_element_type_is_no_device(call: str) -> None:
+    _, result = outcome(
+        f"    try:\n        return {call}\n    except TypeError:\n        return 'no'"
+    )
+    assert result == "no"
+
+
 FORGETTING = (
     "x.scatter_add_(0, ids, y)",
     "x.normal_()",
