@@ -80,8 +80,10 @@ class Runner:
         failure = extraction.failure
         raised = answer.get("raises")
         if failure is not None and failure.type is not None:
+            if "problem" in answer:
+                return _none(f"read, it raises {failure.type}; run: {answer['problem']}")
             if raised is None:
-                return _bad(f"read, it raises {failure.type}: {failure.message}; {_seen(answer)}")
+                return _bad(f"read, it raises {failure.type}: {failure.message}; run, it does not")
             same = raised == failure.type
             what = f"raises {raised}: {answer['message'][:120]}"
             return {"class": "raises", "note": what} if same else _bad(f"{what}; read: {failure}")
@@ -159,10 +161,6 @@ def _bad(note: str) -> Record:
 
 def _none(note: str) -> Record:
     return {"class": "none", "note": note}
-
-
-def _seen(answer: dict[str, Any]) -> str:
-    return str(answer.get("problem") or "run, it gives numbers")
 
 
 def combinations() -> list[tuple[str, Value]]:

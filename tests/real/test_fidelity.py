@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -23,18 +23,27 @@ EVERY_DAY = {
 NO_NUMBERS = {
     ("num_hidden_layers", "2"): "never loaded",
     ("num_hidden_layers", "3"): "never loaded",
-    ("rope_scaling", "yarn"): "",
-    ("norm_before_fc", "nested"): "",
+    ("rope_scaling", "yarn"): "",  # no reference, or a logger that was not met
     ("architectures", "no such class"): "was not met",
 }
 """Values under which some release has no numbers, and words of the reason."""
 
 
+KNOWN = {
+    ("sglang==0.5.23", "architectures", "another class"): (
+        "a class attribute set at the end of a module is set before a class above it is made"
+    ),
+}
+
+
 def combinations() -> list[ParameterSet]:
-    found = []
+    found: list[ParameterSet] = []
     for release, value in fidelity.combinations():
         often = (release, value.switch, value.label) in EVERY_DAY
-        marks = [] if often else [pytest.mark.long]
+        marks: list[Any] = [] if often else [pytest.mark.long]
+        known = KNOWN.get((release, value.switch, value.label))
+        if known is not None:
+            marks.append(pytest.mark.xfail(reason=known, strict=True))
         name = f"{release}-{value.switch}-{value.label}".replace(" ", "-")
         found.append(pytest.param(release, value, marks=marks, id=name))
     assert sum(not p.marks for p in found) == len(EVERY_DAY)
