@@ -197,6 +197,9 @@ def _add_access(command: argparse.ArgumentParser) -> None:
     access = command.add_argument_group("access to sources")
     access.add_argument("--offline", action="store_true", help="fetch nothing, use what is cached")
     access.add_argument(
+        "-v", "--verbose", action="store_true", help="say on standard error what was fetched"
+    )
+    access.add_argument(
         "--no-cache", action="store_true", help="extract again; what was fetched is kept"
     )
 

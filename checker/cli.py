@@ -69,7 +69,12 @@ def _run(argv: Sequence[str], progress: Progress) -> int:
         "explain": _explain,
         "contracts": _contracts,
     }
-    return commands[given.command](given, progress)
+    status = commands[given.command](given, progress)
+    if getattr(given, "verbose", False):
+        from checker.sources.traffic import traffic
+
+        _say(traffic.told())
+    return status
 
 
 # --- commands ----------------------------------------------------------------------------------

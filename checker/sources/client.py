@@ -17,6 +17,7 @@ from urllib.parse import unquote, urlsplit
 
 from checker.errors import InputError
 from checker.sources.settings import Settings, without_credentials
+from checker.sources.traffic import traffic
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -62,12 +63,10 @@ def local_path(url: str) -> str | None:
 
 
 class Client:
-    """Fetches, and counts what it fetched: `requests_made` and `bytes_received` are reported."""
+    """Fetches; what it fetched is counted in `checker.sources.traffic`."""
 
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
-        self.requests_made = 0
-        self.bytes_received = 0
 
     def page(self, url: str) -> Page:
         """A page of an index.
@@ -151,7 +150,7 @@ class Client:
     ) -> requests.Response:
         import requests
 
-        self.requests_made += 1
+        traffic.requests += 1
         shown = without_credentials(url)
         proxy = self.settings.proxy
         try:
@@ -183,7 +182,7 @@ class Client:
             with response:
                 for block in response.iter_content(_BLOCK):
                     received += len(block)
-                    self.bytes_received += len(block)
+                    traffic.received += len(block)
                     if received > limit:
                         raise _broken(url, f"the answer is longer than {limit} bytes")
                     yield block

@@ -46,6 +46,13 @@ CASES: dict[str, tuple[dict[str, str], Any]] = {
         },
         1,
     ),
+    "a function called while the module runs sees what is above": (
+        {
+            "a.py": "class F:\n    on = True\ndef made():\n    return F.on\nx = made()\nF.on = False",
+            "main.py": "import a\ndef main(): return a.x, a.F.on, a.made()",
+        },
+        (True, False, False),
+    ),
     "circular": (
         {
             "a.py": "import b\nx = 1\ndef f(): return b.y + x",
