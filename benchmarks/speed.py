@@ -3,9 +3,9 @@
     python benchmarks/speed.py [--runs N] [--json] [--fetch NAME==VERSION]
 
 Cold means `--no-cache` with the sources at hand; warm is the second of two equal questions. Both
-are put beside starting Python and importing libcst and yaml. Where they are installed, other tools that
-read Python do a job of theirs on the same files. The last figure is what a server release that was
-never seen costs in bytes, with an empty cache, beside the size of its archive.
+are put beside starting Python and importing libcst and yaml. Where they are installed, other tools
+that read Python do a job of theirs on the same files. The last figure is what a server release that
+was never seen costs in bytes, with an empty cache.
 """
 
 from __future__ import annotations
