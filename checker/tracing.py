@@ -21,13 +21,13 @@ from checker.judging.wording import spelled, stated
 from checker.pairing import allow_deep_recursion, config_of, open_side, target_config_of
 from checker.report.trace import Trace
 from checker.request import Pin
+from checker.trace import OUT_OF_MEMORY
 from checker.trace.environment import needs_of, prepared
 from checker.trace.jobs import SAME, engine_job, graph_job, largest_difference
 from checker.trace.process import Worker
 from checker.trace.rows import Places, Rows
 from checker.trace.shapes import Names
 from checker.trace.shrink import Shrinker
-from checker.trace.worker import OUT_OF_MEMORY
 from checker.witness import setup_for
 
 if TYPE_CHECKING:

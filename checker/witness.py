@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Any
 from checker.engines import Extraction, extract_side
 from checker.graph.terms import Pool, postorder
 from checker.report.model import Seen, Status, Witness
+from checker.trace import OUT_OF_MEMORY
 from checker.trace.environment import needs_of, prepared
 from checker.trace.jobs import SAME, Setup, engine_job, largest_difference
 from checker.trace.process import Worker
 from checker.trace.shrink import Shrinker
-from checker.trace.worker import OUT_OF_MEMORY
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -14,7 +14,8 @@ PACKAGE = Path(__file__).parents[1] / "checker"
 # The witness runs checked code when the user asks for it, in a process of its own: `process` starts
 # it, and only what runs inside may run anything.
 INSIDE = {
-    PACKAGE / "trace" / f"{name}.py" for name in ("lazy", "native", "parsed", "running", "worker")
+    PACKAGE / "trace" / f"{name}.py"
+    for name in ("lazy", "native", "parsed", "real", "running", "worker")
 }
 MODULES = sorted(set(PACKAGE.rglob("*.py")) - INSIDE)
 RUNNERS = {"eval", "exec", "compile", "__import__"}

@@ -36,4 +36,4 @@ def test_a_switch_of_another_kind_is_unproven(value: Any, tmp_path: Path) -> Non
 def test_another_number_of_steps_is_unproven(old: str, new: str, tmp_path: Path) -> None:
     found = report(Variant("", set(), ((DRAFT, old, new),)), tmp_path)
     assert found.exit_status == 3
-    assert any("steps came out, not 2" in reason for reason in reasons(found))
+    assert any("steps came out, not 3" in reason for reason in reasons(found))

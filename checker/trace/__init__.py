@@ -5,3 +5,6 @@ configurations; gives numbers. The checked code runs in a process of its own (`w
 by definition as the static run met it, over real torch; nothing here is imported by the rest of
 the program unless a witness is asked for, and only the worker imports torch.
 """
+
+OUT_OF_MEMORY = "out of memory"
+"""How the worker's problem begins when memory ran out."""

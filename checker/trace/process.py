@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from checker.errors import InputError
-from checker.trace.worker import OUT_OF_MEMORY
+from checker.trace import OUT_OF_MEMORY
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

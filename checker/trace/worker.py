@@ -15,7 +15,8 @@ import warnings
 from contextlib import suppress
 from typing import Any
 
-OUT_OF_MEMORY = "out of memory"
+from checker.trace import OUT_OF_MEMORY
+
 _SAID = (
     "not enough memory",
     "can't allocate memory",
