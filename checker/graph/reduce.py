@@ -91,8 +91,28 @@ def _mean(b: Rules, args: tuple[Term, ...], attrs: Attrs) -> Term:
     total = _stacked(b, x, axis)
     if total is not None:
         return b.op("mul", b.const(1 / len(x.args)), total)
+    if x.op in ("add", "mul") and any(_constant_along(arg, at) for arg in x.args):
+        return _spread(b, x, axis, at)
     parts = _over_parts(b, "mean", args, axis, {"axis": axis})
     return b.make("mean", (x,), shape, axis=axis) if parts is None else parts
+
+
+def _constant_along(x: Term, at: int) -> bool:
+    """Whether an axis was made by repeating what is there."""
+    axes = x.attr("axes") if x.op == "expand" else None
+    return isinstance(axes, tuple) and axes[at] is None
+
+
+def _spread(b: Rules, x: Term, axis: int, at: int) -> Term:
+    """The mean of a sum, or of a product, of which some operands do not vary along the axis."""
+    if x.op == "add":
+        return b.op("add", *(b.op("mean", arg, axis=axis) if arg.rank else arg for arg in x.args))
+    still = [arg for arg in x.args if _constant_along(arg, at) or not arg.rank]
+    rest = [arg for arg in x.args if arg not in still]
+    factors = [b.op("mean", arg, axis=axis) if arg.rank else arg for arg in still]
+    if rest:
+        factors.append(b.op("mean", b.op("mul", *rest) if len(rest) > 1 else rest[0], axis=axis))
+    return b.op("mul", *factors)
 
 
 def _sum(b: Rules, args: tuple[Term, ...], attrs: Attrs) -> Term:

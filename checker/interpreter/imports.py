@@ -21,8 +21,8 @@ def module_name(
     With `before`, as it is when that top-level statement runs: only statements above it have run.
     What a function sees that is called while the module is being run is no more than that.
     """
-    if before is None and module.running:
-        before = module.running[-1]
+    if before is None and m.running and m.running[-1][0] is module:
+        before = m.running[-1][1]
     scope = module.scope.names
     _touch(m, module)
     if module.file is None or name in module.done_names:
@@ -78,14 +78,14 @@ def run_top_level(m: Machine, module: ModuleValue, stmt: ast.stmt) -> None:
         return
     module.done.add((id(stmt), ""))
     frame = Frame(module.scope, module, "<module>", top_level=stmt)
-    module.running.append(stmt)
+    m.running.append((module, stmt))
     try:
         m.run_in(frame, lambda: statements.run_statement(m, frame, stmt))
     except Raised:
         module.done.discard((id(stmt), ""))  # whoever needs it sees the error again
         raise
     finally:
-        module.running.pop()
+        m.running.pop()
 
 
 def _touch(m: Machine, module: ModuleValue) -> None:

@@ -131,6 +131,7 @@ class Machine:
         self.limits = limits
         self.frames: list[Frame] = []
         self.modules: dict[str, ModuleValue] = {}
+        self.running: list[tuple[ModuleValue, ast.stmt]] = []
         self.stub_values: dict[int, Value] = {}
         self.reads: list[ConfigRead] = []
         self.config_quiet = 0

@@ -118,17 +118,13 @@ class Scope:
 
 @dataclass(slots=True, eq=False)
 class ModuleValue:
-    """A module of the checked trees. Its names are evaluated when they are first asked for.
-
-    `running`: its top-level statements that are being run, innermost last.
-    """
+    """A module of the checked trees. Its names are evaluated when they are first asked for."""
 
     name: str
     file: ModuleFile | None
     scope: Scope = field(default_factory=Scope)
     done: set[tuple[int, str]] = field(default_factory=set)
     done_names: set[str] = field(default_factory=set)
-    running: list[ast.stmt] = field(default_factory=list)
     touched: bool = False
     is_stub: bool = False
 

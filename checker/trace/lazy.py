@@ -43,6 +43,7 @@ class Library:
         self.stub_globals: dict[str, Globals] = {}
         self.evaluated: dict[Any, Any] = {}
         self.used: dict[str, None] = {}
+        self.running: list[tuple[Globals, ast.stmt]] = []
         self._absent: dict[str, bool] = {}
 
     def install(self) -> None:
@@ -190,12 +191,18 @@ class Globals(dict[str, Any]):
         if declared is not MISSING:
             return declared
         self.pending.add(name)
+        # what is called while the module is being run sees what stands above, and no more
+        running = self.library.running
+        before = running[-1][1].lineno if running and running[-1][0] is self else None
         try:
             for stmt in self.file.touching[name]:
+                if before is not None and stmt.lineno >= before:
+                    break
                 self._statement(stmt, name)
+            else:
+                self.done.add(name)
         finally:
             self.pending.discard(name)
-        self.done.add(name)
         return dict.get(self, name, MISSING)
 
     def _sibling(self, name: str) -> Any:
@@ -239,6 +246,14 @@ class Globals(dict[str, Any]):
         ):
             self["__overlaid__"] = self._overlaid
             stmt = marked(stmt)
+        self.library.running.append((self, stmt))
+        try:
+            self._run(stmt)
+        finally:
+            self.library.running.pop()
+
+    def _run(self, stmt: ast.stmt) -> None:
+        assert self.file is not None
         withheld = self._prepare(stmt)
         try:
             builtins.exec(compiled(stmt, self.file.path), self)

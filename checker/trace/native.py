@@ -206,6 +206,10 @@ class Operators:
             except NoVerdict as reason:
                 unknown = reason
                 continue
+            except Exception as error:  # noqa: BLE001 - a registry leaves out what fails to import
+                what = f"{type(error).__name__}: {error}"
+                unknown = NoVerdict(f"{module} could not be run: {what}")
+                continue
             if missing(listed):
                 continue
             for cls in listed if isinstance(listed, (list, tuple)) else [listed]:

@@ -111,6 +111,29 @@ SAME: dict[str, tuple[Make, Make]] = {
         lambda b: b.op("concat", *(b.cut(b.x(), i, i + 2) for i in (0, 2, 4, 6)), axis=-1),
         lambda b: b.x(),
     ),
+    "the sum over a stack of sums": (
+        lambda b: b.op(
+            "sum",
+            b.op(
+                "concat",
+                *(
+                    b.op("expand", x, axes=(None, 0, 1), shape=(1, S, 8))
+                    for x in (b.op("add", b.x(), b.x(8, "z")), b.x(8, "y"))
+                ),
+                axis=-3,
+            ),
+            axis=-3,
+        ),
+        lambda b: b.op("add", b.x(), b.x(8, "y"), b.x(8, "z")),
+    ),
+    "the mean of a product of which one operand stands still": (
+        lambda b: b.op(
+            "mean",
+            b.op("mul", b.x(), b.op("expand", b.input("s", (S,)), axes=(0, None), shape=(S, 8))),
+            axis=-1,
+        ),
+        lambda b: b.op("mul", b.input("s", (S,)), b.op("mean", b.x(), axis=-1)),
+    ),
     "parts stacked and flattened": (
         lambda b: b.op(
             "flatten",

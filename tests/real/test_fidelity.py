@@ -29,11 +29,7 @@ NO_NUMBERS = {
 """Values under which some release has no numbers, and words of the reason."""
 
 
-KNOWN = {
-    ("sglang==0.5.23", "architectures", "another class"): (
-        "a class attribute set at the end of a module is set before a class above it is made"
-    ),
-}
+KNOWN: dict[tuple[str, str, str], str] = {}
 
 
 def combinations() -> list[ParameterSet]:

@@ -41,7 +41,6 @@ KNOWN = {
     "heads_taken_apart_and_put_together": (
         "rotary kernels write in place, and reshape gives them what may be a copy or may be none"
     ),
-    "residual_added_by_sum_of_a_stack": "a false alarm: a sum over a stack of two streams",
 }
 
 

@@ -22,8 +22,6 @@ EVERY_DAY = {("fc_by_einsum_over_states", "0.5.23")}
 KNOWN = {
     # rotary kernels write in place, and this gives them what may be a copy or may be none
     "heads_taken_apart_and_put_together": "unproven",
-    # a false alarm
-    "residual_added_by_sum_of_a_stack": "violated",
 }
 
 
