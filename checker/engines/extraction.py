@@ -56,6 +56,7 @@ class Extraction:
     shows it). `aux_count` is the number of aux states by the configuration, `captured` what the
     target really hands over. `checkpoint`: name → shape of what the trainer saves; `weights`: name
     → parameter it reached (server side). `trained` are the parameters used with gradients.
+    `training_target`: what the trainer gives the target's head to make its targets.
     `doubts`: where the checked program might have raised and was followed nevertheless. `results`:
     the expressions that gave a term, when they were asked for.
     """
@@ -80,6 +81,7 @@ class Extraction:
     switches: dict[str, Any] = field(default_factory=dict)
     decisions: list[Decision] = field(default_factory=list)
     doubts: list[Failure] = field(default_factory=list)
+    training_target: Term | None = None
     results: dict[Term, tuple[Result, ...]] = field(default_factory=dict)
 
 
@@ -285,6 +287,9 @@ def _collect(m: Machine, names: dict[str, Any], result: Extraction) -> None:
         result.switches = switches
     if isinstance(ids, list):
         result.aux_layer_ids = list(ids)
+    target = names.get("training_target")
+    if isinstance(target, (Tensor, Unknown)):
+        result.training_target = _term(m, target)
     for name in ("logits", "feedback"):
         values = names.get(name)
         if isinstance(values, list):

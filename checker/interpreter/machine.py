@@ -152,6 +152,7 @@ class Machine:
         self.kept: dict[int, Value] = {}
         self.lost: dict[int, tuple[Value, Unknown]] = {}
         self.trying = 0
+        self.attempting = 0
         self.steps = 0
         self.deadline = time.process_time() + limits.seconds
         self.results: Results | None = None
@@ -274,6 +275,8 @@ class Machine:
         """
         if text in self.answers:
             return self.answers[text]
+        if self.attempting:  # what comes of it is looked at, or left; nothing is concluded from it
+            raise self.stuck(text)
         index = len(self.decisions)
         if index >= self.limits.forks:
             raise self.stuck(

@@ -9,7 +9,15 @@ from checker.interpreter import joining, products, regexes, shaping
 from checker.interpreter.broadcasting import as_tensor, elementwise
 from checker.interpreter.storages import Root
 from checker.interpreter.tensors import Tensor, arranged, from_term, op, regroup, unknown_tensor
-from checker.interpreter.values import ClassValue, Function, Instance, Unknown, Value
+from checker.interpreter.values import (
+    ClassValue,
+    Function,
+    Instance,
+    Raised,
+    Stuck,
+    Unknown,
+    Value,
+)
 
 if TYPE_CHECKING:
     from checker.interpreter.machine import Machine
@@ -153,6 +161,28 @@ def _parameters_of(m: Machine, function: Value) -> Value:
         return []
     spec = function.node.args
     return [a.arg for a in (*spec.posonlyargs, *spec.args, *spec.kwonlyargs)]
+
+
+def _attempt(m: Machine, function: Value) -> Value:
+    """Runs a function for what it does on the way; how it ends does not matter.
+
+    Whatever it would make doubtful is no doubt about the program: nothing follows from it.
+    """
+    from checker.interpreter import calls
+
+    doubts, reads, frames = dict(m.doubts), len(m.reads), len(m.frames)
+    m.attempting += 1
+    try:
+        calls.call(m, function, [], {})
+    except (Raised, Stuck):
+        pass
+    finally:
+        m.attempting -= 1
+        del m.frames[frames:]
+        del m.reads[reads:]
+        m.doubts.clear()
+        m.doubts.update(doubts)
+    return None
 
 
 def _same(m: Machine, a: Value, b: Value) -> Value:
@@ -426,6 +456,7 @@ OPERATORS: dict[str, Call] = {
     "children": _children,
     "below": _below,
     "counted": _counted,
+    "attempt": _attempt,
     "parameters_of": _parameters_of,
     "setting": _setting,
     "assume": _assume,

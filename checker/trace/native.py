@@ -174,6 +174,9 @@ class Operators:
         t.copy_(torch.arange(t.shape[0], device=t.device) < count)
         return t
 
+    def attempt(self, function: Any) -> None:
+        """What is only looked at on the way is read from the sources, not run."""
+
     def parameters_of(self, function: Any) -> list[str]:
         return list(inspect.signature(function).parameters)
 
