@@ -69,7 +69,14 @@ def _read(pair: Pairing, request: VerifyRequest) -> Report:
         return _compared(pair.trained(learner, pool, config), serve, pool, contract.wires)
 
     case = Case(
-        contract, train, serve, comparison, pair.serve_config, pair.train_config, compare_without
+        contract,
+        train,
+        serve,
+        comparison,
+        pair.serve_config,
+        pair.train_config,
+        compare_without,
+        pair.target,
     )
     unloaded = replace(deployed, engine=without_loading(deployed.engine))
     prober = Prober(lambda config: extract_side(unloaded, Pool(), replace(inputs, config=config)))

@@ -18,10 +18,14 @@ _NEEDED = ("architectures", "model_type", "hidden_size", "num_hidden_layers")
 
 @dataclass(frozen=True, slots=True)
 class Captured:
-    """How many states the target hands over; None where that could not be followed, with why."""
+    """How many states the target hands over; None where that could not be followed, with why.
+
+    `norm`: epsilon and offset of the RMSNorm before the target's head, where it is one.
+    """
 
     count: int | None
     reason: str = ""
+    norm: tuple[float, float] | None = None
 
 
 def capture(subject: Subject, inputs: Inputs) -> Captured | None:

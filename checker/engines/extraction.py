@@ -57,6 +57,7 @@ class Extraction:
     target really hands over. `checkpoint`: name → shape of what the trainer saves; `weights`: name
     → parameter it reached (server side). `trained` are the parameters used with gradients.
     `training_target`: what the trainer gives the target's head to make its targets.
+    `vocabulary_map`: target ids by draft ids, None where the server keeps none.
     `doubts`: where the checked program might have raised and was followed nevertheless. `results`:
     the expressions that gave a term, when they were asked for.
     """
@@ -82,6 +83,7 @@ class Extraction:
     decisions: list[Decision] = field(default_factory=list)
     doubts: list[Failure] = field(default_factory=list)
     training_target: Term | None = None
+    vocabulary_map: Term | None = None
     results: dict[Term, tuple[Result, ...]] = field(default_factory=dict)
 
 
@@ -287,9 +289,10 @@ def _collect(m: Machine, names: dict[str, Any], result: Extraction) -> None:
         result.switches = switches
     if isinstance(ids, list):
         result.aux_layer_ids = list(ids)
-    target = names.get("training_target")
-    if isinstance(target, (Tensor, Unknown)):
-        result.training_target = _term(m, target)
+    for name in ("training_target", "vocabulary_map"):
+        value = names.get(name)
+        if isinstance(value, (Tensor, Unknown)):
+            setattr(result, name, _term(m, value))
     for name in ("logits", "feedback"):
         values = names.get(name)
         if isinstance(values, list):

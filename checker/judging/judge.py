@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from checker.graph.matching import Kind
 from checker.graph.terms import Term, postorder, unknowns
-from checker.judging import facts, wording
+from checker.judging import facts, targets, wording
 from checker.report.model import RAISES, ClauseResult, Raised, SideValue, Status
 
 if TYPE_CHECKING:
@@ -26,7 +26,8 @@ class Case:
     """Everything a judgement is made from.
 
     `comparison` is None when a side failed. `compare_without` compares the server with a draft
-    trained from another configuration (None when that one cannot be followed).
+    trained from another configuration (None when that one cannot be followed). `target` is the
+    target's configuration, where one was given.
     """
 
     contract: Contract
@@ -36,6 +37,7 @@ class Case:
     serve_config: Mapping[str, Any]
     train_config: Mapping[str, Any]
     compare_without: Callable[[dict[str, Any]], Comparison | None] | None = None
+    target: Mapping[str, Any] | None = None
 
 
 def judge(case: Case) -> list[ClauseResult]:
@@ -70,7 +72,14 @@ def _doubted(case: Case, results: dict[str, ClauseResult]) -> None:
 
 
 def _by_facts(case: Case, results: dict[str, ClauseResult]) -> None:
-    for decide in (facts.registry, facts.weights, facts.aux_count, facts.config_reads):
+    for decide in (
+        facts.registry,
+        facts.weights,
+        facts.aux_count,
+        facts.config_reads,
+        targets.vocabulary,
+        targets.training_target,
+    ):
         result = decide(case, results)
         if result is not None:
             known = results.get(result.id)
@@ -120,14 +129,18 @@ def _uncertain(comparison: Comparison, finding: Finding) -> bool:
 
 
 def _hides(comparison: Comparison, wire: str, side: int, start: Term | None) -> bool:
-    """Whether one side has something unknown on a wire, before the next wires below."""
+    """Whether one side has something unknown on a wire, before the next wires below.
+
+    An operator that is known by name only may compute what something else does: no proof of a
+    difference goes through it.
+    """
     own = [t[side] for w, t in comparison.wires.items() if w.name == wire]
     others = {t[side] for w, t in comparison.wires.items() if w.name != wire} - {None}
     stack = [t for t in (start, *own) if t is not None]
     seen: set[Term] = set()
     while stack:
         term = stack.pop()
-        if term.op == "unknown":
+        if term.op in ("unknown", "opaque"):
             return True
         if term not in seen:
             seen.add(term)
@@ -245,6 +258,10 @@ def _reason(edit: Edit) -> str:
     for term in (edit.serve, edit.train):
         for inner in unknowns(term) if term is not None else ():
             return str(inner.attr("reason"))
+    for term in (edit.serve, edit.train):
+        named = next((t for t in postorder(term) if t.op == "opaque"), None) if term else None
+        if named is not None:
+            return f"what {named.attr('name')} computes there is known by its name only"
     return edit.detail or "unknown"
 
 

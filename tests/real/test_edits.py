@@ -459,8 +459,21 @@ def head_taken_from_the_target(s: Source) -> None:
     s.put(flag.value, "True")
 
 
+@case("vocabulary")
+def map_taken_for_target_ids(s: Source) -> None:
+    total = next(n for n in s.walk(LOAD, ast.BinOp) if "arange" in ast.unparse(n.right))
+    s.put(total, s.of(total.left))
+
+
+@case("vocabulary")
+def map_from_one(s: Source) -> None:
+    total = next(n for n in s.walk(LOAD, ast.BinOp) if "arange" in ast.unparse(n.right))
+    s.put(total, f"{s.of(total)} + 1")
+
+
 EVERY_DAY = frozenset(
     [
+        "map_taken_for_target_ids",
         "concat_swapped",
         "hidden_norm_dropped",
         "embeds_norm_dropped",

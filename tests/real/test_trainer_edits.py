@@ -142,6 +142,27 @@ def positions_stand_still(s: Source) -> None:
     s.put(advance.value, "position_ids")
 
 
+@case("layers")
+def third_step_of_another_length(s: Source) -> None:
+    """Only the third step shows it: the tokens of the second have the right length by chance."""
+    step = next(n for n in s.walk(FORWARD, ast.Slice) if n.lower is not None)
+    assert isinstance(step.lower, ast.BinOp)
+    s.put(step.lower, f"{s.of(step.lower.left)} - {s.of(step.lower.right)}")
+
+
+@case("layers", file=MASK)
+def blocks_of_another_element_type(s: Source) -> None:
+    call = s.call("extend_mask_for_draft_tokens", "torch.arange")
+    first, last = call.args
+    s.put(call, f"torch.arange({s.of(first)}, {s.of(last)}, device=kv_indices.device)")
+
+
+@case("training-target")
+def target_without_its_norm(s: Source) -> None:
+    call = s.call(FORWARD, "self.verifier_norm")
+    s.put(call, s.of(call.args[0]))
+
+
 @case("attention-mask", file=MASK)
 def future_shown(s: Source) -> None:
     comparison = s.walk("create_combined_mask_mod.causal_mask_mod", ast.Compare)[0]

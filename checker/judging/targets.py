@@ -1,0 +1,109 @@
+"""Clauses about the target: what the trainer aims at, and whose ids the draft's ids are."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from checker.graph.terms import unknowns
+from checker.report.model import ClauseResult, SideValue, Status
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from checker.contract.model import Clause
+    from checker.graph.terms import Term
+    from checker.judging.judge import Case
+    from checker.location import Location
+
+
+def training_target(case: Case, _: Mapping[str, ClauseResult]) -> ClauseResult | None:
+    """The trainer's targets are made from the target's final norm, of the target's own kind."""
+    clause = case.contract.fact_owner("training-target")
+    term = case.train.training_target
+    if clause is None or not clause.implemented or term is None:
+        return None
+    places = case.train.origins.get(term, ())[:1]
+    if term.op == "unknown":
+        return _unproven(clause, str(term.attr("reason")))
+    trained = SideValue(_norm(term), places)
+    if term.op == "input":
+        message = "training makes its targets from hidden states that were never normed"
+        return _violated(clause, message, trained, SideValue("the final norm of the target"))
+    captured = case.serve.captured
+    if term.op != "rms_norm" or term.args[0].op != "input":
+        return _unproven(clause, "what training gives the target's head is no norm of its state")
+    if captured is None or captured.norm is None:
+        why = "the target was not followed" if captured is None else "its final norm was not seen"
+        return _unproven(clause, f"the target's own final norm is not known: {why}")
+    served = SideValue(_kind(*captured.norm))
+    own = (float(term.attr("eps")), float(term.attr("offset", 0)))  # type: ignore[arg-type]
+    if own == captured.norm:
+        return ClauseResult(clause.id, Status.HOLDS, clause.severity, train=trained, serve=served)
+    message = f"training norms the target's state by {_kind(*own)}, the target by {served.value}"
+    return _violated(clause, message, trained, served)
+
+
+def _norm(term: Term) -> str:
+    if term.op != "rms_norm":
+        return "the last hidden state as it is"
+    return _kind(float(term.attr("eps")), float(term.attr("offset", 0)))  # type: ignore[arg-type]
+
+
+def _kind(eps: float, offset: float) -> str:
+    weight = "weight" if offset == 0 else f"{offset:g} + weight"
+    return f"an RMSNorm with epsilon {eps:g} times {weight}"
+
+
+def vocabulary(case: Case, results: Mapping[str, ClauseResult]) -> ClauseResult | None:
+    """A draft id means the same target id on both sides."""
+    clause = case.contract.fact_owner("vocabulary")
+    if clause is None or not clause.implemented:
+        return None
+    known = results.get(clause.id)
+    if known is not None and known.status is not Status.HOLDS:
+        return None
+    wanted = case.train.vocabulary_map
+    found = case.serve.vocabulary_map
+    trained = SideValue(None if wanted is None else "target id = draft id + d2t[draft id]")
+    places = case.serve.origins.get(found, ())[:1] if found is not None else ()
+    sizes = _sizes(case)
+    if sizes is not None:
+        return _violated(clause, sizes, SideValue(), SideValue())
+    for term in (wanted, found):
+        if term is not None and unknowns(term):
+            return _unproven(clause, str(unknowns(term)[0].attr("reason")), places)
+    if wanted is found:
+        return ClauseResult(
+            clause.id, Status.HOLDS, clause.severity, train=trained, serve=SideValue(None, places)
+        )
+    if found is None:
+        message = "the server takes draft ids for target ids; training saved a map (d2t)"
+    elif wanted is None:
+        message = "the server maps draft ids by a tensor that training does not save"
+    else:
+        message = "the server reads target ids from d2t otherwise than as offsets from draft ids"
+    return _violated(clause, message, trained, SideValue(None, places))
+
+
+def _sizes(case: Case) -> str | None:
+    """Draft and target must count in one vocabulary."""
+    trained, target = case.train.switches.get("vocab_size"), (case.target or {}).get("vocab_size")
+    if isinstance(trained, int) and isinstance(target, int) and trained != target:
+        return f"the draft was trained for {trained} tokens of the target, which has {target}"
+    return None
+
+
+def _violated(clause: Clause, message: str, train: SideValue, serve: SideValue) -> ClauseResult:
+    return ClauseResult(
+        clause.id, Status.VIOLATED, clause.severity, message=message, train=train, serve=serve
+    )
+
+
+def _unproven(clause: Clause, reason: str, places: tuple[Location, ...] = ()) -> ClauseResult:
+    return ClauseResult(
+        clause.id,
+        Status.UNPROVEN,
+        clause.severity,
+        reason=reason,
+        serve=SideValue(None, places),
+    )
