@@ -218,6 +218,38 @@ def _children(m: Machine, module: Instance) -> Value:
     return pairs
 
 
+def _walk(m: Machine, module: Value, base: Value, prefix: Value, wanted: Value) -> Value:
+    """(path, tensor) of a module's parameters or buffers and of all below it, each object once.
+
+    A module's own come before those of its submodules, as torch gives them.
+    """
+    found: list[Value] = []
+    seen: set[int] = set()
+    ready = "_forward_pre_hooks"
+
+    def visit(owner: Instance, path: str) -> None:
+        m.tick()
+        if ready not in owner.attrs:
+            text = "cannot assign module or parameter before Module.__init__() call"
+            raise m.exception("AttributeError", text)
+        children = _children(m, owner)
+        for name, child in children:
+            chosen = isinstance(child, Tensor) and (
+                child.parameter if wanted == "parameters" else child.buffer
+            )
+            if chosen and id(child) not in seen:
+                seen.add(id(child))
+                found.append((path + name, child))
+        for name, child in children:
+            below = isinstance(child, Instance) and child.cls.is_subclass(base)
+            if below and id(child) not in seen:
+                seen.add(id(child))
+                visit(child, f"{path}{name}.")
+
+    visit(module, prefix)
+    return found
+
+
 def _setting(m: Machine, name: Value, default: Value = None) -> Value:
     return m.settings.get(name, default)
 
@@ -454,6 +486,7 @@ OPERATORS: dict[str, Call] = {
     "parameter": _guard(_parameter),
     "buffer": _guard(_buffer),
     "children": _children,
+    "walk": _walk,
     "below": _below,
     "counted": _counted,
     "attempt": _attempt,
