@@ -16,9 +16,8 @@ def parse_launch(text: str) -> dict[str, str | int | float | bool]:
     Raises:
         InputError: the text cannot be split into words.
     """
-    path = Path(text)
-    if "\n" not in text and len(text) < 400 and path.is_file():
-        text = path.read_text("utf-8", "replace")
+    if _is_file(text):
+        text = Path(text).read_text("utf-8", "replace")
     try:
         words = shlex.split(text.replace("\\\n", " "), comments=True)
     except ValueError as error:
@@ -42,6 +41,14 @@ def parse_launch(text: str) -> dict[str, str | int | float | bool]:
                 continue
         flags[name.replace("-", "_")] = _value(value)
     return flags
+
+
+def _is_file(text: str) -> bool:
+    """Whether the text names a file. Most command lines are too long for a name."""
+    try:
+        return "\n" not in text and Path(text).is_file()
+    except (OSError, ValueError):
+        return False
 
 
 def _value(text: str) -> str | int | float:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from checker.engines import STEPS, Extraction, Failure, capture, extract_side
+from checker.engines import STEPS, Extraction, Failure, Launched, capture, extract_side, launched
 from checker.errors import InputError
 from checker.graph.terms import Pool, unknowns
 from checker.judging import Comparison, compare, judge
@@ -27,6 +27,10 @@ if TYPE_CHECKING:
 _DEPLOYMENT = (
     "deployment: CUDA, top-k 1, CUDA graphs on, environment variables at their defaults,"
     " weights not quantised"
+)
+_LAUNCHED = (
+    "deployment: CUDA, CUDA graphs on, environment variables at their defaults, and what the launch"
+    " line says"
 )
 
 
@@ -60,6 +64,9 @@ def _read(pair: Pairing, request: VerifyRequest) -> Report:
     learner, deployed = trainer.subject(pair.stubs), server.subject(pair.stubs)
     train = pair.trained(learner, pool, pair.train_config)
     inputs = pair.served(train)
+    flags = launched(deployed, inputs) if request.launch else None
+    if flags is not None:  # the draft is served with what the server makes of its flags
+        inputs = replace(inputs, launch={**inputs.launch, **flags.effective()})
     serve = extract_side(deployed, pool, inputs)
     if serve.captures:
         serve.captured = capture(deployed, inputs)
@@ -77,6 +84,7 @@ def _read(pair: Pairing, request: VerifyRequest) -> Report:
         pair.train_config,
         compare_without,
         pair.target,
+        flags,
     )
     unloaded = replace(deployed, engine=without_loading(deployed.engine))
     prober = Prober(lambda config: extract_side(unloaded, Pool(), replace(inputs, config=config)))
@@ -85,7 +93,7 @@ def _read(pair: Pairing, request: VerifyRequest) -> Report:
         train=_side(trainer, train),
         serve=_side(server, serve),
         clauses=results,
-        assumptions=tuple(_assumptions(request, train, serve)),
+        assumptions=tuple(_assumptions(request, train, serve, flags)),
         configuration=_configuration(train),
         facts=Facts(_facts(train, {}), _facts(serve, serve.weights)),
         excerpts=_excerpts(results, (*trainer.trees, *server.trees)),
@@ -122,9 +130,11 @@ def _side(opened: Opened, extraction: Extraction) -> Side:
     )
 
 
-def _assumptions(request: VerifyRequest, train: Extraction, serve: Extraction) -> Iterator[str]:
+def _assumptions(
+    request: VerifyRequest, train: Extraction, serve: Extraction, flags: Launched | None
+) -> Iterator[str]:
     yield from request.notes
-    yield _DEPLOYMENT
+    yield _DEPLOYMENT if flags is None else _LAUNCHED
     tensor, pipeline = request.tensor_parallel, request.pipeline_parallel
     ranks = f"tensor parallelism {tensor}, pipeline parallelism {pipeline}"
     if tensor == pipeline == 1:
@@ -135,7 +145,8 @@ def _assumptions(request: VerifyRequest, train: Extraction, serve: Extraction) -
     if serve.captures and (serve.captured is None or serve.captured.count is None):
         why = serve.captured.reason if serve.captured else "its configuration is not given in full"
         yield f"the target hands over one state per configured id (it was not followed: {why})"
-    yield from sorted({*train.assumptions, *serve.assumptions})
+    said = flags.assumptions if flags is not None else ()
+    yield from sorted({*train.assumptions, *serve.assumptions, *said})
 
 
 def _configuration(train: Extraction) -> Mapping[str, Any]:

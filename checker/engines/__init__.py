@@ -8,6 +8,7 @@ it ended if it did not end well. No engine's name occurs here.
 from checker.engines.capture import Captured, capture
 from checker.engines.description import Engine, load_engines, load_operators
 from checker.engines.extraction import Extraction, Failure, extract_side
+from checker.engines.launching import Launched, Misfit, launched
 from checker.engines.stages import STEPS, Inputs, Subject
 
 __all__ = [
@@ -17,9 +18,12 @@ __all__ = [
     "Extraction",
     "Failure",
     "Inputs",
+    "Launched",
+    "Misfit",
     "Subject",
     "capture",
     "extract_side",
+    "launched",
     "load_engines",
     "load_operators",
 ]

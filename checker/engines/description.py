@@ -44,8 +44,9 @@ class Engine:
     `libraries` are distributions whose classes the engine's classes inherit from; `eager` says that
     importing a module of the package is followed through all its own imports; `config_requires` are
     the keys by which its configuration files are told; `loader` is the method that takes the
-    checkpoint; `capture` runs the target and counts what it hands over; `from_target` are
-    parameters that the trainer takes from the target and does not train.
+    checkpoint; `capture` runs the target and counts what it hands over; `launch` runs the server's
+    handling of its launch flags; `from_target` are parameters that the trainer takes from the
+    target and does not train.
     """
 
     name: str
@@ -58,6 +59,7 @@ class Engine:
     loader: str | None
     stages: tuple[Stage, ...]
     capture: Stage | None
+    launch: Stage | None
     from_target: tuple[str, ...]
     run_time: RunTime = RunTime()
 
@@ -72,7 +74,7 @@ def load_engines() -> tuple[Engine, ...]:
 
 def _engine(file: str, document: Any) -> Engine:
     stages = {n: Stage(n, item["python"], file) for n, item in document["stages"].items()}
-    capture = stages.pop("capture", None)
+    capture, launch = stages.pop("capture", None), stages.pop("launch", None)
     return Engine(
         document["engine"],
         document["role"],
@@ -84,6 +86,7 @@ def _engine(file: str, document: Any) -> Engine:
         document.get("loader"),
         tuple(stages.values()),
         capture,
+        launch,
         tuple(document.get("from-target", {}).get("parameters", ())),
         _run_time(document.get("run-time", {})),
     )

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from checker.interpreter.results import Result
 
 _PATHS = 32
-_ENDS = (Raised, Stuck, UnparsableModule, RecursionError)
+ENDS = (Raised, Stuck, UnparsableModule, RecursionError)
 """What ends an extraction early: the checked program, or the limits of reading it."""
 
 
@@ -193,15 +193,15 @@ def _one_path(subject: Subject, pool: Pool, inputs: Inputs, script: tuple[bool, 
             run_stage(m, module, stage)
             _note_doubts(m, stage_name, result)
             _collect(m, module.scope.names, result)
-    except _ENDS as error:
-        result.failure = _failure(m, error, stage_name, inputs.config)
+    except ENDS as error:
+        result.failure = failure_of(m, error, stage_name, inputs.config)
     result.decisions = m.decisions
     result.assumptions = list(m.assumptions)
     result.trained = set(m.grad_used)
     try:  # what a model holds is asked of the checked program, which may end here too
         _collect(m, module.scope.names, result)
-    except _ENDS as error:
-        result.failure = result.failure or _failure(m, error, stage_name, inputs.config)
+    except ENDS as error:
+        result.failure = result.failure or failure_of(m, error, stage_name, inputs.config)
     return result
 
 
@@ -213,7 +213,7 @@ def _note_doubts(m: Machine, stage: str, result: Extraction) -> None:
     m.doubts.clear()
 
 
-def _failure(m: Machine, error: Exception, stage: str, config: dict[str, Any]) -> Failure:
+def failure_of(m: Machine, error: Exception, stage: str, config: dict[str, Any]) -> Failure:
     """How a stage ended, from what ended it."""
     match error:
         case Raised():

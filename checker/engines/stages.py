@@ -78,6 +78,7 @@ def machine_for(
     """A fresh machine for one run of a subject's stages."""
     settings = {
         "target_config": inputs.target_config,
+        "draft_config": inputs.config,
         "launch": dict(inputs.launch),
         **inputs.settings,
     }

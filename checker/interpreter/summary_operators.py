@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from checker.interpreter import joining, products, regexes, shaping
+from checker.interpreter import excerpts, joining, products, regexes, shaping
 from checker.interpreter.broadcasting import as_tensor, elementwise
 from checker.interpreter.storages import Root
 from checker.interpreter.tensors import Tensor, arranged, from_term, op, regroup, unknown_tensor
@@ -509,6 +509,10 @@ OPERATORS: dict[str, Call] = {
     "load": _load,
     "modules": _modules,
     "loaded": _loaded,
+    "classes": excerpts.classes,
+    "defined": excerpts.defined,
+    "lines": excerpts.lines,
+    "run_part": excerpts.run_part,
     "is_tensor": lambda m, x: isinstance(x, Tensor),
     "is_parameter": lambda m, x: isinstance(x, Tensor) and x.parameter,
     "is_buffer": lambda m, x: isinstance(x, Tensor) and x.buffer,

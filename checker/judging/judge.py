@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING, Any
 
 from checker.graph.matching import Kind
 from checker.graph.terms import Term, postorder, unknowns
-from checker.judging import facts, targets, wording
+from checker.judging import facts, flags, targets, wording
 from checker.report.model import RAISES, ClauseResult, Raised, SideValue, Status
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from checker.contract.model import Clause, Contract
-    from checker.engines import Extraction, Failure
+    from checker.engines import Extraction, Failure, Launched
     from checker.graph.difference import Edit
     from checker.graph.labels import Wire
     from checker.judging.graphs import Comparison, Finding
@@ -27,7 +27,8 @@ class Case:
 
     `comparison` is None when a side failed. `compare_without` compares the server with a draft
     trained from another configuration (None when that one cannot be followed). `target` is the
-    target's configuration, where one was given.
+    target's configuration, where one was given. `launched` is what the server makes of its launch
+    line, None when none is given.
     """
 
     contract: Contract
@@ -38,6 +39,7 @@ class Case:
     train_config: Mapping[str, Any]
     compare_without: Callable[[dict[str, Any]], Comparison | None] | None = None
     target: Mapping[str, Any] | None = None
+    launched: Launched | None = None
 
 
 def judge(case: Case) -> list[ClauseResult]:
@@ -45,12 +47,21 @@ def judge(case: Case) -> list[ClauseResult]:
     results: dict[str, ClauseResult] = {}
     for side, extraction in (("train", case.train), ("serve", case.serve)):
         if extraction.failure is not None:
-            return _failed(case, side, extraction.failure, results)
+            _failed(case, side, extraction.failure, results)
+            return _beside(case, results)
     if case.comparison is not None:
         _by_graph(case, case.comparison, results)
     _by_facts(case, results)
     if all(r.status is Status.HOLDS for r in results.values()):
         _doubted(case, results)
+    return _beside(case, results)
+
+
+def _beside(case: Case, results: dict[str, ClauseResult]) -> list[ClauseResult]:
+    """All results, with those that do not hang on how the two sides came out."""
+    launch = flags.launch(case, results)
+    if launch is not None:
+        results[launch.id] = launch
     return [results[key] for key in sorted(results)]
 
 
@@ -340,9 +351,7 @@ def _places(side: Extraction, term: Term | None) -> tuple[Location, ...]:
 # -- an engine that stops ------------------------------------------------------------------------
 
 
-def _failed(
-    case: Case, side: str, failure: Failure, results: dict[str, ClauseResult]
-) -> list[ClauseResult]:
+def _failed(case: Case, side: str, failure: Failure, results: dict[str, ClauseResult]) -> None:
     """What is left to say when a side ended early.
 
     One that would raise violates the clause that owns what it was computing; one that could not be
@@ -362,7 +371,7 @@ def _failed(
                 train=value if side == "train" else SideValue(),
                 serve=value if side == "serve" else SideValue(),
             )
-        return list(results.values())
+        return
     owner = facts.owner_of_failure(case, failure)
     places = (failure.location,) if failure.location else ()
     for clause in implemented:
@@ -387,4 +396,3 @@ def _failed(
         registered = facts.registry(case, results)
         if registered is not None and owner.id != registered.id:
             results[registered.id] = registered
-    return list(results.values())

@@ -35,7 +35,9 @@ def extract(stubs: Stubs, folder: Path, body: str, **config: Any) -> Extraction:
     (package / "model.py").write_text(HEAD + indented)
     tree = open_source(str(folder), package="small")
     stages = tuple(Stage(name, text, "small.yaml") for name, text in STAGES.items())
-    engine = Engine("small", "server", "small", "small", (), False, (), None, stages, None, ())
+    engine = Engine(
+        "small", "server", "small", "small", (), False, (), None, stages, None, None, ()
+    )
     return extract_side(
         Subject(engine, Workspace([tree]), stubs, tree.label), Pool(), Inputs(dict(config))
     )
