@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from checker.interpreter.values import Unknown
+from checker.judging import wording
 from checker.report.model import ClauseResult, Raised, SideValue, Status
 
 if TYPE_CHECKING:
@@ -31,7 +32,7 @@ def launch(case: Case, results: Mapping[str, ClauseResult]) -> ClauseResult | No
     if not flags.given and not flags.misfits:
         return _not_applicable(clause, NOTHING_SAID)
     changed = _changed(flags)
-    wrong = [*changed.values(), *_untrained(flags, results)]
+    wrong = [*changed.values(), *_untrained(case, flags, results)]
     wrong += [f"{option(m.flag)}: {m.text}" for m in flags.misfits]
     served = SideValue(", ".join(_assignment(k, v) for k, v in sorted(flags.values.items())))
     if wrong:
@@ -92,13 +93,25 @@ def _changed(flags: Launched) -> dict[str, str]:
     }
 
 
-def _untrained(flags: Launched, results: Mapping[str, ClauseResult]) -> list[str]:
-    """Flags that make the draft another function than the trained one: another clause says so."""
-    return [
-        f"{option(name)} {flags.given[name]}: {results[clause].message}"
-        for name, clause in sorted(flags.decides.items())
-        if name in flags.given and clause in results and results[clause].status is Status.VIOLATED
-    ]
+def _untrained(case: Case, flags: Launched, results: Mapping[str, ClauseResult]) -> list[str]:
+    """Flags that make the draft another function than the trained one, from the first step on.
+
+    What parts the two sides on later steps only is nothing that another value would mend.
+    """
+    said = []
+    for name, clause in sorted(flags.decides.items()):
+        known = results.get(clause)
+        if name not in flags.given or known is None or known.status is not Status.VIOLATED:
+            continue
+        findings = case.comparison.findings if case.comparison is not None else ()
+        for finding in findings:
+            edit = finding.edit
+            owner = case.contract.owner(edit.wire, edit.aspect, edit.operator)
+            if not edit.step and owner is not None and owner.id == clause and case.comparison:
+                text = wording.message([finding], case.comparison)
+                said.append(f"{option(name)} {flags.given[name]}: {text}")
+                break
+    return said
 
 
 def _undecided(flags: Launched, results: Mapping[str, ClauseResult]) -> str:

@@ -30,6 +30,7 @@ class Variant:
     train: dict[str, Any] = field(default_factory=dict)
     serve: dict[str, Any] = field(default_factory=dict)
     renames: tuple[Rename, ...] = ()
+    launch: str | None = None
 
 
 def lines(*statements: str) -> str:
@@ -229,10 +230,31 @@ VIOLATING = [
         ((SERVED, "Slots(index, head**-0.5)", "Slots(index, head**-0.5, 65)"),),
         train={"transformer_layer_config": {"sliding_window": 64}},
     ),
+    Variant("budget reset", {"launch"}, launch="serve --draft-depth 1 --draft-budget 16"),
+    Variant("method without states", {"launch"}, launch="serve --draft-method tokens"),
+    Variant("flag that there is not", {"launch"}, launch="serve --draft-trees 2"),
+    Variant("target's quantisation", {"launch"}, launch="serve --bits 8"),
+    Variant("flags that are refused", {"launch"}, launch="serve --draft-branches 9"),
 ]
 
 AGREEING = [
     Variant("as they are", set()),
+    Variant("flags that agree", set(), launch="serve --draft-depth 3 --draft-budget 4"),
+    Variant("a tree keeps its budget", set(), launch="serve --draft-branches 4 --draft-budget 16"),
+    Variant("quantisation of its own", set(), launch="serve --bits 8 --draft-bits 16"),
+    Variant("flags about something else", set(), launch="serve --port 80"),
+    Variant(
+        "budget left alone",
+        set(),
+        (
+            (
+                "toy_server/toy_server/arguments.py",
+                "self.draft_budget = self.draft_depth + 1",
+                "pass",
+            ),
+        ),
+        launch="serve --draft-depth 1 --draft-budget 16",
+    ),
     Variant(
         "operands of a sum",
         set(),
@@ -332,6 +354,7 @@ def report(variant: Variant, folder: Path) -> Report:
             train_config=_config("train.json", copy.deepcopy(variant.train)),
             serve_config=_config("serve.json", copy.deepcopy(variant.serve)),
             target=Target(config=_config("target.json", {})),
+            launch=variant.launch,
             renames=variant.renames,
             access=Access(offline=True),
         )
