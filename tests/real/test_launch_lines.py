@@ -1,0 +1,170 @@
+"""Launch lines of real releases: what becomes of the flags, worked out by reading each release."""
+
+from __future__ import annotations
+
+import functools
+from dataclasses import dataclass
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any, cast
+
+import pytest
+
+from checker.contract.loading import load_contract
+from checker.engines import Inputs, launched, load_engines, load_operators
+from checker.errors import InputError
+from checker.judging import flags
+from checker.launch import parse_launch
+from checker.pairing import allow_deep_recursion, open_side
+from checker.report.model import ClauseResult, Status
+from checker.request import Access
+from tests.real import configs
+from tests.real.releases import TRAINER, check, renames, said, server, violated
+
+if TYPE_CHECKING:
+    from _pytest.mark import ParameterSet
+
+    from checker.engines import Subject
+    from checker.judging.judge import Case
+
+pytestmark = pytest.mark.network
+
+CONTRACT = load_contract()
+MODELS = "--model-path target --speculative-draft-model-path draft"
+NEWEST = "0.5.23"
+RELEASES = (
+    "0.4.6.post5", "0.4.7", "0.4.8", "0.4.9", "0.4.10", "0.5.1", "0.5.2", "0.5.3", "0.5.5", "0.5.6",
+    "0.5.7", "0.5.8", "0.5.9", "0.5.10", "0.5.11", "0.5.12", "0.5.13", "0.5.14", "0.5.15", "0.5.16",
+    "0.5.18", "0.5.20", "0.5.22",
+)  # fmt: skip
+EVERYDAY = {("0.4.6.post5", "pages"), ("0.5.9", "reset"), ("0.5.9", "tree"), ("0.5.14", "reset")}
+
+
+def line(algorithm: str = "EAGLE3", numbers: str = "3 1 4", more: str = "") -> str:
+    """A launch line; the numbers are steps, top-k and draft tokens, `-` where one is left out."""
+    names = ("num-steps", "eagle-topk", "num-draft-tokens")
+    given = zip(names, numbers.split(), strict=True)
+    words = " ".join(f"--speculative-{name} {value}" for name, value in given if value != "-")
+    flags_given = f"--speculative-algorithm {algorithm} {words} {more}"
+    return f"python -m sglang.launch_server {MODELS} {flags_given}"
+
+
+HOLDS = ""
+
+
+@dataclass(frozen=True)
+class Line:
+    """A launch line and what is said of it; `HOLDS` where nothing is wrong.
+
+    `before` is said of releases earlier than the version that it is given with.
+    """
+
+    text: str
+    said: str
+    before: tuple[str, str] | None = None
+
+    def expected(self, version: str) -> str:
+        if self.before is not None and _number(version) < _number(self.before[0]):
+            return self.before[1]
+        return self.said
+
+
+def _number(version: str) -> tuple[int, ...]:
+    return tuple(int(part) for part in version.split(".")[:3])
+
+
+NO_STATES = "does not hand the draft the target's aux states"
+LINES = {
+    "fits": Line(line(), HOLDS),
+    "reset": Line(line(numbers="1 1 16"), "--speculative-num-draft-tokens 16 is changed to 2"),
+    "tree": Line(line(numbers="5 4 8"), HOLDS),
+    "tokens by default": Line(line(numbers="3 1 -"), HOLDS),
+    "numbers by default": Line(line(numbers="- - -"), HOLDS),
+    "steps left out": Line(line(numbers="- 1 4"), "raises AssertionError"),
+    "other algorithm": Line(line("EAGLE"), NO_STATES),
+    "alias": Line(line("NEXTN"), NO_STATES),
+    "unknown algorithm": Line(line("EAGLE4"), "EAGLE4"),
+    "small letters": Line(line("eagle3"), HOLDS, ("0.5.13", "in capitals only")),
+    "quantised target": Line(line(more="--quantization fp8"), "the draft inherits fp8"),
+    "quantised target only": Line(
+        line(more="--quantization fp8 --speculative-draft-model-quantization unquant"),
+        HOLDS,
+        ("0.5.7", "no such flag"),
+    ),
+    "pages": Line(
+        line(numbers="3 4 8", more="--page-size 16"),
+        HOLDS,
+        ("0.4.10", "--speculative-eagle-topk 4 is changed to 1"),
+    ),
+    "cut short": Line(line().replace("-algorithm", "-algo"), HOLDS),
+    "no such flag": Line(line(more="--speculative-dreams 3"), "no such flag"),
+}
+
+
+@functools.cache
+def _subject(version: str) -> Subject:
+    opened = open_side(load_engines(), "server", server(version), (), Access())
+    return opened.subject(load_operators())
+
+
+def handled(version: str, text: str) -> ClauseResult:
+    """The launch clause alone, for one release."""
+    try:
+        subject = _subject(version)
+    except InputError as error:
+        pytest.skip(f"the release cannot be had: {error}")
+    allow_deep_recursion()
+    target = {**configs.TARGET, "architectures": ["LlamaForCausalLM"]}
+    inputs = Inputs(configs.serve(), target, parse_launch(text))
+    found = launched(subject, inputs)
+    case: Any = SimpleNamespace(contract=CONTRACT, launched=found)
+    result = flags.launch(cast("Case", case), {})
+    assert result is not None
+    return result
+
+
+def pairs() -> list[ParameterSet]:
+    """Every line on every release; for every day all on the newest, and a few on older kinds."""
+    return [
+        pytest.param(
+            name,
+            version,
+            id=f"{name}-{version}",
+            marks=[] if version == NEWEST or (version, name) in EVERYDAY else [pytest.mark.long],
+        )
+        for version in (*RELEASES, NEWEST)
+        for name in LINES
+    ]
+
+
+@pytest.mark.parametrize(("name", "version"), pairs())
+def test_a_line_means_what_its_release_makes_of_it(name: str, version: str) -> None:
+    result = handled(version, LINES[name].text)
+    expected = LINES[name].expected(version)
+    assert result.status is (Status.VIOLATED if expected else Status.HOLDS), result
+    assert expected in (result.message or "")
+
+
+def test_the_line_that_changes_a_flag_is_named() -> None:
+    (place,) = handled("0.5.23", LINES["reset"].text).serve.locations
+    assert place.path == "sglang/srt/arg_groups/speculative_hook.py"
+
+
+@pytest.mark.parametrize("version", ["0.5.23", pytest.param("0.5.9", marks=pytest.mark.long)])
+def test_with_the_other_algorithm_fc_is_skipped(version: str) -> None:
+    report = check(TRAINER, server(version), renames=renames(version), launch=line("EAGLE"))
+    assert {"fc-condition", "launch"} <= violated(report), said(report)
+    fits = check(TRAINER, server(version), renames=renames(version), launch=line())
+    assert fits.exit_status == 0, said(fits)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("version", ["0.5.14", "0.5.23"])
+def test_a_window_counts_the_token_itself_besides(version: str) -> None:
+    """The server's number is one less than the trainer's."""
+    layer = {"sliding_window": 512, "layer_types": ["sliding_attention"]}
+    trained = configs.train({**layer, "use_sliding_window": True}, sliding_window_indices=[0])
+    for window, status in ((511, Status.HOLDS), (512, Status.VIOLATED)):
+        launch = line(more=f"--speculative-draft-window-size {window}")
+        report = check(TRAINER, server(version), trained, launch=launch)
+        (result,) = (c for c in report.clauses if c.id == "launch")
+        assert result.status is status, said(report)
