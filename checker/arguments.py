@@ -60,6 +60,7 @@ def parser(version: str) -> argparse.ArgumentParser:
     _add_extract(commands)
     _add_trace(commands)
     _add_contracts(commands)
+    _add_expect(commands)
     explain = _command(commands, "explain", "everything the contract says about one clause")
     explain.add_argument("clause", metavar="CLAUSE", help="a clause id, as in residual-source")
     _add_colour(explain)
@@ -176,6 +177,22 @@ def _add_contracts(commands: _Commands) -> None:
     show.add_argument("name", metavar="NAME")
     validate = _command(actions, "validate", "check contract files against their schemas")
     validate.add_argument("files", metavar="FILE", nargs="*", help="default: the program's own")
+
+
+def _add_expect(commands: _Commands) -> None:
+    expect = _command(
+        commands, "expect", "the acceptance length that per-step accuracies predict for a chain"
+    )
+    expect.epilog = "Exit status: 0, or 1 when the measured length is not the expected one."
+    expect.add_argument(
+        "--step-accuracy", metavar="A1,A2,…", required=True,
+        help="the accuracy of each draft step where all earlier steps are right: 0.75,0.7,0.66",
+    )  # fmt: skip
+    expect.add_argument(
+        "--measured", metavar="N",
+        help="what the server shows: mean tokens per verification, the target's own included",
+    )  # fmt: skip
+    expect.add_argument("--format", choices=("text", "json"), default="text")
 
 
 def _add_target(group: argparse._ActionsContainer) -> None:

@@ -66,6 +66,7 @@ def _run(argv: Sequence[str], progress: Progress) -> int:
         "verify": _verify,
         "extract": _extract,
         "trace": _trace,
+        "expect": _expect,
         "explain": _explain,
         "contracts": _contracts,
     }
@@ -173,6 +174,16 @@ def _trace(given: argparse.Namespace, progress: Progress) -> int:
     progress.clear()
     _write(json.render(found.to_json()) if given.format == "json" else trace.render(found))
     return found.exit_status
+
+
+def _expect(given: argparse.Namespace, _: Progress) -> int:
+    from checker.acceptance import expectation
+    from checker.report import acceptance, json
+
+    found = expectation(given.step_accuracy, given.measured)
+    as_json = given.format == "json"
+    _write(json.render(acceptance.to_json(found)) if as_json else acceptance.render(found))
+    return 1 if found.explained is False else 0
 
 
 def _explain(given: argparse.Namespace, _: Progress) -> int:

@@ -29,3 +29,9 @@ def test_a_file_may_hold_the_command_over_several_lines(tmp_path: Path) -> None:
 def test_an_open_quote_is_unusable_input() -> None:
     with pytest.raises(InputError, match="close its quotes"):
         parse_launch("server --name 'open")
+
+
+def test_a_line_longer_than_a_file_name_is_no_file() -> None:
+    line = "python -m server " + " ".join(f"--flag-{number} {number}" for number in range(40))
+    assert 255 < len(line) < 4096
+    assert len(parse_launch(line)) == 40
