@@ -83,7 +83,7 @@ LINES = {
     "other algorithm": Line(line("EAGLE"), NO_STATES),
     "alias": Line(line("NEXTN"), NO_STATES),
     "unknown algorithm": Line(line("EAGLE4"), "EAGLE4"),
-    "small letters": Line(line("eagle3"), HOLDS, ("0.5.13", "in capitals only")),
+    "small letters": Line(line("eagle3"), HOLDS, ("0.5.12", "in capitals only")),
     "quantised target": Line(line(more="--quantization fp8"), "the draft inherits fp8"),
     "quantised target only": Line(
         line(more="--quantization fp8 --speculative-draft-model-quantization unquant"),
@@ -93,7 +93,7 @@ LINES = {
     "pages": Line(
         line(numbers="3 4 8", more="--page-size 16"),
         HOLDS,
-        ("0.4.10", "--speculative-eagle-topk 4 is changed to 1"),
+        ("0.4.9", "--speculative-eagle-topk 4 is changed to 1"),
     ),
     "cut short": Line(line().replace("-algorithm", "-algo"), HOLDS),
     "no such flag": Line(line(more="--speculative-dreams 3"), "no such flag"),
