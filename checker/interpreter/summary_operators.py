@@ -134,6 +134,7 @@ def _input(m: Machine, name: Value, shape: Value, kind: Value = "float") -> Valu
     from checker.interpreter.tensors import fresh_input
 
     integers = kind.startswith("int")
+    m.builder.here = None  # what is handed in comes from no line
     made = fresh_input(m, name, tuple(shape), "int" if integers else kind)
     if integers:
         made.integer = "int64" if kind == "int" else kind
