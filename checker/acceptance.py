@@ -16,8 +16,8 @@ from checker.errors import InputError
 OTHER_TEXTS = 0.10
 """The share by which a measurement may differ because other texts are served than were trained on.
 
-A convention, no law: acceptance depends on the texts. A chain that loses its last of three steps
-falls by more than this share, and so do all of the faults that clauses are about.
+A convention, no law: acceptance depends on the texts. A smaller share would call other texts a
+fault; a larger one would hide the loss of a step.
 """
 _MOST_STEPS = 64
 
