@@ -9,7 +9,14 @@ from typing import TYPE_CHECKING, Any
 from checker.configs import read_config
 from checker.contract.loading import load_contract
 from checker.contract.terms import ContractTerms, contract_terms
-from checker.engines import Extraction, Inputs, extract_side, load_engines, load_operators
+from checker.engines import (
+    Extraction,
+    Inputs,
+    extract_side,
+    load_engines,
+    load_operators,
+    with_schedule,
+)
 from checker.errors import InputError
 from checker.example import FOLDER
 from checker.extract import role_of
@@ -153,6 +160,7 @@ def _traced(draft: _Draft, device: str, compare: bool, worker: Worker) -> Trace:
     inputs = Inputs(draft.config, draft.target, renames=draft.renames, results=True)
     if subject.engine.role == "server":
         inputs = replace(inputs, checkpoint=as_trained(contract, switches))
+    inputs = with_schedule(subject, inputs)
     extraction = extract_side(subject, pool, inputs)
     reason = _unreadable(extraction)
     if reason is not None:

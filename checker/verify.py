@@ -5,7 +5,16 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from checker.engines import STEPS, Extraction, Failure, Launched, capture, extract_side, launched
+from checker.engines import (
+    STEPS,
+    Extraction,
+    Failure,
+    Launched,
+    capture,
+    extract_side,
+    launched,
+    with_schedule,
+)
 from checker.errors import InputError
 from checker.graph.terms import Pool, unknowns
 from checker.judging import Comparison, compare, judge
@@ -67,6 +76,7 @@ def _read(pair: Pairing, request: VerifyRequest) -> Report:
     flags = launched(deployed, inputs) if request.launch else None
     if flags is not None:  # the draft is served with what the server makes of its flags
         inputs = replace(inputs, launch={**inputs.launch, **flags.effective()})
+    inputs = with_schedule(deployed, inputs)
     serve = extract_side(deployed, pool, inputs)
     if serve.captures:
         serve.captured = capture(deployed, inputs)
@@ -141,7 +151,6 @@ def _assumptions(
         yield ranks
     else:
         yield f"{ranks}: ranks together compute what one would (aux-reduced is not checked yet)"
-    yield "draft steps advance positions by one (the positions clause is not checked yet)"
     if serve.captures and (serve.captured is None or serve.captured.count is None):
         why = serve.captured.reason if serve.captured else "its configuration is not given in full"
         yield f"the target hands over one state per configured id (it was not followed: {why})"

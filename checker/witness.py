@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from checker.engines import Extraction, extract_side
+from checker.engines import Extraction, extract_side, with_schedule
 from checker.graph.terms import Pool, postorder
 from checker.report.model import Seen, Status, Witness
 from checker.trace import OUT_OF_MEMORY
@@ -64,10 +64,10 @@ def _jobs(pair: Pairing) -> tuple[dict[str, Any], dict[str, Any]] | Witness:
     train = small.trained(subject_t, pool, small.train_config)
     if train.failure is not None:
         return Witness(Seen.NO_VERDICT, reason=f"small trainer: {train.failure.message}")
-    inputs = small.served(train)
+    inputs = with_schedule(subject_s, small.served(train))
     serve = extract_side(subject_s, pool, inputs)
     setup = setup_for(train, serve)
-    alone = replace(inputs, config=small.train_config, checkpoint={})
+    alone = replace(inputs, config=small.train_config, checkpoint={}, schedule=None)
     return (
         engine_job(subject_t, pair.trainer.trees, alone, setup),
         engine_job(subject_s, pair.server.trees, inputs, setup),

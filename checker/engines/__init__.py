@@ -7,6 +7,7 @@ it ended if it did not end well. No engine's name occurs here.
 
 from checker.engines.capture import Captured, capture
 from checker.engines.description import Engine, load_engines, load_operators
+from checker.engines.drive import with_schedule
 from checker.engines.extraction import Extraction, Failure, extract_side
 from checker.engines.launching import Launched, Misfit, launched
 from checker.engines.stages import STEPS, Inputs, Subject
@@ -26,4 +27,5 @@ __all__ = [
     "launched",
     "load_engines",
     "load_operators",
+    "with_schedule",
 ]

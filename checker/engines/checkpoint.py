@@ -36,8 +36,8 @@ def tensors(
     return made
 
 
-def natives(m: Machine) -> dict[str, Value]:  # noqa: ARG001 - as `operators` is made
-    """What stages can call beside the operators of summaries."""
+def natives(more: Mapping[str, Any]) -> dict[str, Value]:
+    """What stages can call beside the operators of summaries, and `more`."""
     functions = {
         "name_parameters": _name_parameters,
         "parameter_like": _parameter_like,
@@ -46,6 +46,7 @@ def natives(m: Machine) -> dict[str, Value]:  # noqa: ARG001 - as `operators` is
         "argument_of": _argument_of,
         "set": _set,
         "alias": _alias,
+        **more,
     }
     return {name: _native(name, function) for name, function in functions.items()}
 

@@ -45,8 +45,8 @@ class Engine:
     importing a module of the package is followed through all its own imports; `config_requires` are
     the keys by which its configuration files are told; `loader` is the method that takes the
     checkpoint; `capture` runs the target and counts what it hands over; `launch` runs the server's
-    handling of its launch flags; `from_target` are parameters that the trainer takes from the
-    target and does not train.
+    handling of its launch flags; `drive` follows what calls the draft from pass to pass;
+    `from_target` are parameters that the trainer takes from the target and does not train.
     """
 
     name: str
@@ -60,6 +60,7 @@ class Engine:
     stages: tuple[Stage, ...]
     capture: Stage | None
     launch: Stage | None
+    drive: Stage | None
     from_target: tuple[str, ...]
     run_time: RunTime = RunTime()
 
@@ -75,6 +76,7 @@ def load_engines() -> tuple[Engine, ...]:
 def _engine(file: str, document: Any) -> Engine:
     stages = {n: Stage(n, item["python"], file) for n, item in document["stages"].items()}
     capture, launch = stages.pop("capture", None), stages.pop("launch", None)
+    drive = stages.pop("drive", None)
     return Engine(
         document["engine"],
         document["role"],
@@ -87,6 +89,7 @@ def _engine(file: str, document: Any) -> Engine:
         tuple(stages.values()),
         capture,
         launch,
+        drive,
         tuple(document.get("from-target", {}).get("parameters", ())),
         _run_time(document.get("run-time", {})),
     )

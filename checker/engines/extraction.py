@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from checker.engines import checkpoint as checkpoints
+from checker.engines.drive import with_schedule
 from checker.engines.stages import machine_for, run_stage, stage_module
 from checker.graph.builder import Builder
 from checker.graph.terms import postorder
@@ -89,6 +90,7 @@ class Extraction:
 
 def extract_side(subject: Subject, pool: Pool, inputs: Inputs) -> Extraction:
     """Extracts one side once per combination of answers to undecided conditions, and joins them."""
+    inputs = with_schedule(subject, inputs)
     results: list[Extraction] = []
     pending: list[tuple[bool, ...]] = [()]
     while pending:
@@ -196,7 +198,8 @@ def _one_path(subject: Subject, pool: Pool, inputs: Inputs, script: tuple[bool, 
     except ENDS as error:
         result.failure = failure_of(m, error, stage_name, inputs.config)
     result.decisions = m.decisions
-    result.assumptions = list(m.assumptions)
+    driven = inputs.schedule.assumptions if inputs.schedule else ()
+    result.assumptions = list(dict.fromkeys((*m.assumptions, *driven)))
     result.trained = set(m.grad_used)
     try:  # what a model holds is asked of the checked program, which may end here too
         _collect(m, module.scope.names, result)

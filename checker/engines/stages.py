@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from checker.engines import checkpoint as checkpoints
+from checker.engines import schedule as schedules
 from checker.graph.dims import symbol
 from checker.interpreter import statements, torch_names
 from checker.interpreter.machine import Frame, Machine
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from checker.engines.description import Engine, Stage
+    from checker.engines.schedule import Schedule
     from checker.graph.terms import Pool
     from checker.interpreter.stubs import Stubs
 
@@ -44,6 +46,7 @@ class Inputs:
     """What a side is extracted from.
 
     `results`: the expressions that give tensors are noted, for a run that is going to be traced.
+    `schedule`: what each draft pass is given, where that has been worked out.
     """
 
     config: dict[str, Any]
@@ -54,6 +57,7 @@ class Inputs:
     renames: tuple[tuple[str, str], ...] = ()
     target_embedding: str = "embed_tokens.weight"
     results: bool = False
+    schedule: Schedule | None = None
 
 
 class _ScriptTree:
@@ -102,7 +106,9 @@ def stage_module(m: Machine, engine: Engine, inputs: Inputs) -> ModuleValue:
     file = ModuleFile("<engine>", _ScriptTree(), engine.stages[0].file, False, [])
     module = ModuleValue("<engine>", file, is_stub=True, touched=True)
     operators = torch_names.operators(m)
-    operators.attrs.update(checkpoints.natives(m))
+    operators.attrs.update(
+        checkpoints.natives(schedules.natives(inputs.schedule or schedules.plain(STEPS)))
+    )
     target = inputs.target_config or {}
     module.scope.names.update(
         op=operators,

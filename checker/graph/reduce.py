@@ -135,6 +135,8 @@ def _argmax(b: Rules, args: tuple[Term, ...], attrs: Attrs) -> Term:
     arity("argmax", args, 1)
     x = args[0]
     axis = axis_of(x, int_attr(attrs, "axis"))
+    if x.op == "softmax" and x.attr("axis") == axis:  # which keeps the order
+        return b.op("argmax", x.args[0], axis=axis)
     at = x.rank + axis
     parts = _over_parts(b, "argmax", args, axis, {"axis": axis})
     shape = (*x.shape[:at], *x.shape[at + 1 :])

@@ -199,6 +199,12 @@ def _gather(m: Machine, t: Tensor, keys: list[Value]) -> Value:
         raise m.exception("IndexError", "too many indices for tensor of dimension 0")
     if index.kind != "int":
         return _selected(m, t, index)
+    if not t.axes[0]:
+        from checker.interpreter.picking import row_of_one
+
+        if not _within(m, index.term(m), 1):
+            m.unknown("an index that may be out of bounds")  # a doubt: the row itself is known
+        return row_of_one(m, t, index)
     shape = (*index.shape(m), *t.shape(m)[1:])
     value = constant(m, t)
     if value is not None:

@@ -186,6 +186,14 @@ def _attempt(m: Machine, function: Value) -> Value:
     return None
 
 
+def _number(m: Machine, t: Value) -> Value:
+    """The one number that a tensor is filled with, as an integer; None if that is not known."""
+    if isinstance(t, Tensor):
+        value = t.term(m).attr("value") if t.term(m).op in ("const", "full") else None
+        return int(value) if isinstance(value, (int, float)) and value == int(value) else None
+    return t if isinstance(t, int) else None
+
+
 def _same(m: Machine, a: Value, b: Value) -> Value:
     """Whether two tensors are the same term."""
     return isinstance(a, Tensor) and isinstance(b, Tensor) and a.term(m) is b.term(m)
@@ -483,6 +491,7 @@ OPERATORS: dict[str, Call] = {
     "parts": _guard(_parts),
     "band": _band,
     "input": _input,
+    "number": _number,
     "same": _same,
     "parameter": _guard(_parameter),
     "buffer": _guard(_buffer),

@@ -6,6 +6,8 @@ import math
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
+from checker.engines.drive import with_schedule
+from checker.engines.schedule import plain
 from checker.graph.dims import Poly, evaluate
 from checker.graph.terms import Term, postorder
 
@@ -84,6 +86,7 @@ def engine_job(
         "target_embedding": inputs.target_embedding,
         "checkpoint": checkpoint,
         "eager": [subject.engine.package] if subject.engine.eager else [],
+        "schedule": _passes(subject, inputs),
         "stages": [{"name": s.name, "python": s.python} for s in subject.engine.stages],
         "summaries": [asdict(s) for s in subject.stubs.all()],
         "trees": [
@@ -99,6 +102,18 @@ def engine_job(
             for tree in trees
         ],
     }
+
+
+def _passes(subject: Subject, inputs: Inputs) -> list[list[Any]]:
+    """Position and tokens of each draft pass; the contract's own where they are not known.
+
+    What stands in their place then is noticed where the graphs are compared, not here.
+    """
+    passes = (with_schedule(subject, inputs).schedule or plain(0)).passes
+    return [
+        [step if p.position is None else p.position, str(step) if p.tokens is None else p.tokens]
+        for step, p in enumerate(passes)
+    ]
 
 
 def graph_job(

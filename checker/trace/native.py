@@ -38,6 +38,7 @@ class Operators:
         self.stores: dict[str, dict[Any, Any]] = {}
         self.arguments: list[tuple[Tensor, Tensor]] = []
         self.paths: dict[int, str] = {}
+        self.schedule: list[list[Any]] = []
 
     # graph operators
 
@@ -86,6 +87,14 @@ class Operators:
         if name not in self.env and kind in _PLAIN:
             return torch.zeros(tuple(shape), dtype=_PLAIN[kind])  # filled by what describes it
         return self.env[name].reshape(tuple(shape)).clone()
+
+    def placed(self, positions: Tensor, step: int) -> Tensor:
+        """The positions of a draft pass, out of those of the first one."""
+        return positions + self.schedule[step][0]
+
+    def paired(self, step: int, shape: Any) -> Tensor:
+        """The tokens of a draft pass."""
+        return self.input(f"tokens.{self.schedule[step][1]}", shape, "int")
 
     def setting(self, name: str, default: Any = None) -> Any:
         return self.settings.get(name, default)

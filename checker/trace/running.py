@@ -155,6 +155,7 @@ def _engine(job: dict[str, Any]) -> dict[str, Any]:
     settings["seed"] = job["seed"]
     settings["device"] = device_of(job)
     operators = Operators(env, settings, dtype_of(job))
+    operators.schedule = job.get("schedule", [])
     library = _library(job, operators)
     operators.library = library
     before = set(sys.modules)
