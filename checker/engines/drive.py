@@ -72,9 +72,19 @@ def _told(m: Machine, names: dict[str, Any]) -> Schedule:
         if not isinstance(at, int):
             at, reason = None, _reason(m, seen[step], "positions")
         if not isinstance(paired, (int, str)):
-            paired, reason = None, reason or _reason(m, seen[step], "tokens", "hidden")
-        passes.append(Pass(at, None if paired is None else str(paired), reason, places))
+            reason = reason or _reason(m, seen[step], "tokens", "hidden")
+        passes.append(Pass(at, _tokens(step, paired), reason, places))
     return Schedule(tuple(passes), tuple(m.assumptions))
+
+
+def _tokens(step: int, paired: Any) -> str | None:
+    """A name for the tokens of a pass: that of the step where they are the contract's.
+
+    Others have a name of their own, so that they are never taken for those of another step.
+    """
+    if isinstance(paired, int):
+        return str(step) if paired == step else f"{step} moved by {paired - step}"
+    return f"{step} {paired}" if isinstance(paired, str) else None
 
 
 def _place(m: Machine, seen: dict[str, Any], name: str) -> Location | None:
