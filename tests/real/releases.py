@@ -38,6 +38,11 @@ def renames(version: str) -> tuple[Rename, ...]:
     return (Rename("layers.0", "midlayer"),) if version == "0.5.9" else ()
 
 
+def flaws(version: str) -> set[str]:
+    """What this release does otherwise than any trainer: it advances positions too early."""
+    return {"positions"} if version == "0.5.9" else set()
+
+
 def check(
     train_source: str,
     serve_source: str,
