@@ -76,7 +76,7 @@ def gather(m: Machine, t: Value, dim: Value, index: Value, **options: Value) -> 
         "opaque",
         source.term(m),
         places.term(m),
-        name="gather",
+        name="gather along",
         axis=where,
         layout=layout,
         shape=logical,

@@ -75,6 +75,8 @@ def _opaque(args: list[Any], attrs: Any) -> Any:
             return args[0].reshape(rows, -1)[args[1].astype(int)].reshape(shape)
         case "matmul":
             return _matmul(args, attrs["ones"]).reshape(shape)
+        case "max":
+            return np.max(args[0], axis=int(attrs["axis"]))
         case other:
             raise AssertionError(other)
 
