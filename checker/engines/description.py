@@ -60,9 +60,9 @@ class Engine:
     stages: tuple[Stage, ...]
     capture: Stage | None
     launch: Stage | None
-    drive: Stage | None
     from_target: tuple[str, ...]
     run_time: RunTime = RunTime()
+    drive: Stage | None = None
 
 
 def load_engines() -> tuple[Engine, ...]:
@@ -89,9 +89,9 @@ def _engine(file: str, document: Any) -> Engine:
         tuple(stages.values()),
         capture,
         launch,
-        drive,
         tuple(document.get("from-target", {}).get("parameters", ())),
         _run_time(document.get("run-time", {})),
+        drive,
     )
 
 
