@@ -2,7 +2,9 @@
 
 A schedule is what driving an engine's draft came to. It counts from the contract's own: in pass t
 the pair at slot p has the token that is t places on and a position t further on than in the first
-pass. Every position may be moved by one number: rotary embeddings see differences only.
+pass. Every position may be moved by one number: rotary embeddings see differences only. What is
+compared in the end is the distance between a query and each key before it, those of the prompt and
+those of the draft's own earlier passes, which the graphs of both sides hold.
 """
 
 from __future__ import annotations
