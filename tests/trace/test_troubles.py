@@ -158,7 +158,7 @@ def test_a_parameter_that_was_never_loaded_leaves_no_verdict(
     assert seen["seen"] == "no-verdict"
     assert "parameters never loaded: layers.0" in seen["reason"]
     assert seen["agrees"] is None
-    assert {"launch", "positions"} <= set(seen["out_of_reach"])
+    assert {"launch", "metrics"} <= set(seen["out_of_reach"])
     assert status == 1
 
 
@@ -178,5 +178,5 @@ def test_clauses_that_model_files_cannot_show_are_named(
 ) -> None:
     _, seen = verified(torch_python, capsys)
     assert seen["seen"] == "different"
-    assert {"launch", "positions", "aux-boundaries"} <= set(seen["out_of_reach"])
+    assert {"launch", "metrics", "aux-boundaries"} <= set(seen["out_of_reach"])
     assert not {"residual-source", "weights-loaded", "concat-order"} & set(seen["out_of_reach"])
