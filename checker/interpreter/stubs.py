@@ -27,7 +27,8 @@ class Summary:
 
     `match`: dotted names, `*` spans any characters. `defines`: members one of which the definition
     in the tree must have for the summary to apply (so that one of several shapes of the same class
-    is chosen by what is defined, never by a version).
+    is chosen by what is defined, never by a version). `native`: it also stands in where real code
+    is run.
     """
 
     name: str
@@ -37,6 +38,7 @@ class Summary:
     defines: tuple[str, ...]
     assumption: str | None
     file: str
+    native: bool = True
 
 
 class _StubTree:
@@ -124,6 +126,7 @@ def load(documents: Iterable[tuple[str, Any]]) -> Stubs:
                     tuple(entry.get("defines", ())),
                     entry.get("assumption"),
                     file,
+                    bool(document.get("native", True)),
                 )
             )
     return Stubs(summaries)

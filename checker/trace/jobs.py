@@ -88,7 +88,7 @@ def engine_job(
         "eager": [subject.engine.package] if subject.engine.eager else [],
         "schedule": _passes(subject, inputs),
         "stages": [{"name": s.name, "python": s.python} for s in subject.engine.stages],
-        "summaries": [asdict(s) for s in subject.stubs.all()],
+        "summaries": [asdict(s) for s in subject.stubs.all() if s.native],
         "trees": [
             {
                 "label": tree.label,
