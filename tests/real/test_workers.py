@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from tests.real.editing import Edit, Source
+    from benchmarks.editing import Edit, Source
     from tests.real.releases import Copies
 
 pytestmark = pytest.mark.network
