@@ -5,8 +5,8 @@ each step as terms, where the checkpoint's tensors went, what was read of the co
 it ended if it did not end well. No engine's name occurs here.
 """
 
-from checker.engines.capture import Captured, capture
-from checker.engines.description import Engine, load_engines, load_operators
+from checker.engines.capture import Captured, Question, capture, targets
+from checker.engines.description import Engine, load_engines, load_operators, load_outlines
 from checker.engines.drive import with_schedule
 from checker.engines.extraction import Extraction, Failure, extract_side
 from checker.engines.launching import Launched, Misfit, launched
@@ -21,11 +21,14 @@ __all__ = [
     "Inputs",
     "Launched",
     "Misfit",
+    "Question",
     "Subject",
     "capture",
     "extract_side",
     "launched",
     "load_engines",
     "load_operators",
+    "load_outlines",
+    "targets",
     "with_schedule",
 ]

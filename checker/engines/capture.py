@@ -1,58 +1,173 @@
-"""Running a server's target, for the number of states that it really hands over."""
+"""Running a server's target in outline: which boundaries it really hands over."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+import sys
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
 
-from checker.engines.stages import machine_for, run_stage, stage_module
+from checker.engines import handover, registry
+from checker.engines.stages import Inputs, machine_for, run_stage, stage_module
 from checker.graph.terms import Pool
-from checker.interpreter.values import Raised, Stuck, Unknown
+from checker.interpreter.outline import Outline
+from checker.interpreter.values import ClassValue, Raised, Stuck, Unknown
 from checker.syntax import UnparsableModule
 
 if TYPE_CHECKING:
-    from checker.engines.stages import Inputs, Subject
+    from checker.engines.description import CaptureStage
+    from checker.engines.stages import Subject
+    from checker.interpreter.machine import Decision, Machine
+    from checker.interpreter.values import Value
+    from checker.location import Location
 
-_NEEDED = ("architectures", "model_type", "hidden_size", "num_hidden_layers")
+_PATHS = 24
+
+
+@dataclass(frozen=True, slots=True)
+class CaptureError:
+    """The exception that the server raises."""
+
+    type: str
+    message: str
+    location: Location | None
 
 
 @dataclass(frozen=True, slots=True)
 class Captured:
-    """How many states the target hands over; None where that could not be followed, with why.
+    """What one target hands over for one list of ids.
 
-    `norm`: epsilon and offset of the RMSNorm before the target's head, where it is one.
+    `boundaries`: in the order of concatenation, each a number, "not-a-boundary", or None where it
+    could not be told; None as a whole where the server raises (`error`) or nothing could be told
+    (`reason` says why). `aliased`: requested ids whose stored tensor is overwritten later.
     """
 
-    count: int | None
+    target: str
+    ids: tuple[int, ...] | None
+    boundaries: tuple[int | str | None, ...] | None = None
+    aliased: tuple[int, ...] = ()
+    error: CaptureError | None = None
     reason: str = ""
-    norm: tuple[float, float] | None = None
+    place: Location | None = None
+    setter: Location | None = None
+
+    @property
+    def is_decided(self) -> bool:
+        """Whether every value is told."""
+        if self.boundaries is None:
+            return self.error is not None
+        return None not in self.boundaries
+
+    @property
+    def count(self) -> int | None:
+        """The number of states; None where that is not known."""
+        return None if self.boundaries is None else len(self.boundaries)
 
 
-def capture(subject: Subject, inputs: Inputs) -> Captured | None:
-    """Runs the target of a server; None when nothing says how, or the target is not described.
+@dataclass(frozen=True, slots=True)
+class Question:
+    """What is asked of a target: its architecture, layers, ids, and what of its config is known."""
 
-    An exception does not count as the server's: the classes of targets are not followed far enough
-    yet to tell a real one from one of our own making.
-    """
+    target: str
+    layers: int
+    ids: tuple[int, ...] | None
+    config: dict[str, Any] | None = None
+
+
+def targets(subject: Subject) -> list[str]:
+    """Architectures whose class has the method that is told which states to hand over."""
+    stage = _stage(subject)
+    return list(registry.having(_machine(subject, Inputs({}), ()), stage))
+
+
+def capture(subject: Subject, question: Question, inputs: Inputs | None = None) -> Captured:
+    """Runs a target once per combination of answers to what nothing decides, and joins them."""
+    inputs = replace(inputs or Inputs({}), target_config=question.config)
+    results: list[Captured] = []
+    pending: list[tuple[bool, ...]] = [()]
+    decision: Decision | None = None
+    while pending:
+        script = pending.pop()
+        found, decisions = _one_path(subject, question, inputs, script)
+        results.append(found)
+        decision = decision or next(iter(decisions), None)
+        if found.boundaries is None and found.error is None:
+            return found  # whatever the other combinations give, nothing can be said
+        pending += [
+            (*script, *(True,) * (index - len(script)), False)
+            for index in range(len(script), len(decisions))
+        ]
+        if found != results[0] or len(results) + len(pending) > _PATHS:
+            reason = f"depends on a condition that nothing decides: {decision and decision.text}"
+            place = decision.location if decision else None
+            return Captured(question.target, question.ids, reason=reason, place=place)
+    return results[0]
+
+
+def _stage(subject: Subject) -> CaptureStage:
     stage = subject.engine.capture
-    target = inputs.target_config
-    if stage is None or target is None or any(target.get(key) is None for key in _NEEDED):
-        return None
-    m = machine_for(subject, Pool(), inputs)
-    module = stage_module(m, subject.engine, inputs)
+    if stage is None:
+        raise Stuck(f"nothing says how {subject.engine.name} captures", None)
+    return stage
+
+
+def _machine(subject: Subject, inputs: Inputs, script: tuple[bool, ...]) -> Machine:
+    m = machine_for(subject, Pool(), inputs, script)
+    m.shared["operators"] = handover.natives()
+    return m
+
+
+def _one_path(
+    subject: Subject, question: Question, inputs: Inputs, script: tuple[bool, ...]
+) -> tuple[Captured, list[Decision]]:
+    stage = _stage(subject)
+    m = _machine(subject, inputs, script)
+    blank = Captured(question.target, question.ids)
     try:
-        run_stage(m, module, stage)
+        cls = registry.named(m, stage, question.target)
+        if cls is None:
+            return replace(blank, reason="its class is not found"), []
+        blank = replace(blank, setter=_place(cls, stage.setter))
+        m.outline = Outline(question.layers)
+        module = stage_module(m, subject.engine, inputs)
+        module.scope.names.update(
+            target_class=cls,
+            capture_ids=None if question.ids is None else list(question.ids),
+            LAYERS=question.layers,
+        )
+        run_stage(m, module, stage.stage)
     except Raised as raised:
-        return Captured(None, f"it raises {raised.type_name}: {raised.message}")
+        if m.debug:
+            sys.stderr.write("\n".join(raised.trail) + "\n")
+        error = CaptureError(raised.type_name, raised.message, raised.location)
+        return replace(blank, error=error), m.decisions
     except Stuck as stuck:
-        return Captured(None, stuck.reason)
-    except UnparsableModule as error:
-        return Captured(None, str(error))
-    except RecursionError:
-        return Captured(None, "it nests too deeply")
-    count = module.scope.names.get("captured")
-    if m.decisions:
-        return Captured(None, f"it depends on {m.decisions[0].text}")
-    if not isinstance(count, int):
-        return Captured(None, count.reason if isinstance(count, Unknown) else "no count came out")
-    return Captured(count)
+        return replace(blank, reason=stuck.reason, place=stuck.location), m.decisions
+    except (UnparsableModule, RecursionError) as error:
+        return replace(blank, reason=str(error) or "it nests too deeply"), m.decisions
+    return _read(blank, module.scope.names.get("captured")), m.decisions
+
+
+def _read(blank: Captured, found: Value) -> Captured:
+    if isinstance(found, Unknown):
+        return replace(blank, reason=found.reason, place=found.location)
+    if not isinstance(found, tuple):
+        return replace(blank, reason="nothing came out")
+    boundaries, overwritten = found
+    aliased = tuple(_requested(blank.ids, boundaries, index) for index in overwritten)
+    return replace(blank, boundaries=tuple(boundaries), aliased=aliased)
+
+
+def _requested(ids: tuple[int, ...] | None, boundaries: list[Any], index: int) -> int:
+    """The id that asked for a value: values come in ascending order of their ids."""
+    asked = sorted(set(ids or ()))
+    if len(asked) == len(boundaries):
+        return asked[index]
+    found: int = boundaries[index]
+    return found
+
+
+def _place(cls: ClassValue, name: str) -> Location | None:
+    from checker.engines.extraction import place_of
+
+    found = cls.lookup(name)
+    return place_of(found[0]) if found is not None else None

@@ -38,6 +38,20 @@ class RunTime:
 
 
 @dataclass(frozen=True, slots=True)
+class CaptureStage:
+    """How a server's target is run, to see what it hands over.
+
+    `setter` is the method of a target that is told which states to hand over; `package` and
+    `listed` say where the targets are registered: modules, and the name they list classes under.
+    """
+
+    stage: Stage
+    setter: str
+    package: str
+    listed: str
+
+
+@dataclass(frozen=True, slots=True)
 class Engine:
     """A trainer or a server.
 
@@ -58,7 +72,7 @@ class Engine:
     config_requires: tuple[str, ...]
     loader: str | None
     stages: tuple[Stage, ...]
-    capture: Stage | None
+    capture: CaptureStage | None
     launch: Stage | None
     from_target: tuple[str, ...]
     run_time: RunTime = RunTime()
@@ -75,8 +89,13 @@ def load_engines() -> tuple[Engine, ...]:
 
 def _engine(file: str, document: Any) -> Engine:
     stages = {n: Stage(n, item["python"], file) for n, item in document["stages"].items()}
-    capture, launch = stages.pop("capture", None), stages.pop("launch", None)
-    drive = stages.pop("drive", None)
+    launch, drive = stages.pop("launch", None), stages.pop("drive", None)
+    stage = stages.pop("capture", None)
+    capture = None
+    if stage is not None:
+        said = document["stages"]["capture"]
+        where = said["registry"]
+        capture = CaptureStage(stage, said["setter"], where["package"], where["list"])
     return Engine(
         document["engine"],
         document["role"],
@@ -109,5 +128,14 @@ def _run_time(document: Any) -> RunTime:
 
 def load_operators() -> stubs.Stubs:
     """All operator summaries."""
-    folder = CONTRACTS / "operators"
-    return stubs.load((path.name, load_plain(path)) for path in sorted(folder.glob("*.yaml")))
+    return stubs.load((path.name, load_plain(path)) for path in _files("operators"))
+
+
+def load_outlines() -> stubs.Stubs:
+    """Operator summaries for targets in outline; they go before those that compute."""
+    paths = [*_files("outlines"), *_files("operators")]
+    return stubs.load((path.name, load_plain(path)) for path in paths)
+
+
+def _files(folder: str) -> list[Any]:
+    return sorted((CONTRACTS / folder).glob("*.yaml"))

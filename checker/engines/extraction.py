@@ -282,9 +282,9 @@ def _collect(m: Machine, names: dict[str, Any], result: Extraction) -> None:
     cls = getattr(model, "cls", None) or names.get("model_class")
     if isinstance(cls, ClassValue):
         result.entry = cls.name
-        result.entry_location = _place_of(cls)
+        result.entry_location = place_of(cls)
         loader = cls.lookup(result.engine.loader) if result.engine.loader else None
-        result.loader_location = _place_of(loader[0]) if loader else None
+        result.loader_location = place_of(loader[0]) if loader else None
     count, ids, switches = (names.get(n) for n in ("aux_count", "aux_layer_ids", "switches"))
     result.aux_count = count if isinstance(count, int) else result.aux_count
     result.captures = names.get("use_aux") is True
@@ -304,7 +304,7 @@ def _collect(m: Machine, names: dict[str, Any], result: Extraction) -> None:
         checkpoints.collect(m, model, names, result)
 
 
-def _place_of(definition: Any) -> Location | None:
+def place_of(definition: Any) -> Location | None:
     """Where a class or function of the trees is defined."""
     module, node = getattr(definition, "module", None), getattr(definition, "node", None)
     if module is None or module.file is None or node is None:

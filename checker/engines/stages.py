@@ -109,6 +109,7 @@ def stage_module(m: Machine, engine: Engine, inputs: Inputs) -> ModuleValue:
     operators.attrs.update(
         checkpoints.natives(schedules.natives(inputs.schedule or schedules.plain(STEPS)))
     )
+    operators.attrs.update(m.shared.get("operators", {}))
     target = inputs.target_config or {}
     module.scope.names.update(
         op=operators,

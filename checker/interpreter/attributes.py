@@ -7,7 +7,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from checker.interpreter import calls, class_attributes, host_methods, imports, instance_attributes
+from checker.interpreter import (
+    calls,
+    class_attributes,
+    host_methods,
+    imports,
+    instance_attributes,
+    open_values,
+)
+from checker.interpreter.open_values import Open
 from checker.interpreter.tensors import Tensor
 from checker.interpreter.values import (
     BoundMethod,
@@ -106,6 +114,8 @@ def _find(m: Machine, value: Value, name: str, special: bool, absent: bool = Fal
     match value:
         case Instance():
             return instance_attributes.of_instance(m, value, name, special)
+        case Open():
+            return open_values.attribute(value, name)
         case Unknown():
             return value
         case ClassValue():
@@ -214,6 +224,8 @@ def put(m: Machine, value: Value, name: str, new: Value) -> None:
             from checker.interpreter import tensor_methods
 
             tensor_methods.put(m, value, name, new)
+        case Open():
+            value.names[name] = new
         case Unknown() | External():
             return  # what is done to something unknown stays unknown
         case SuperValue(start=Instance() as start):
@@ -225,6 +237,8 @@ def put(m: Machine, value: Value, name: str, new: Value) -> None:
 
 def plain_put(m: Machine, value: Instance, name: str, new: Value) -> None:
     """`object.__setattr__`."""
+    if m.outline is not None:
+        m.outline.ensure(m, value)
     found = value.cls.lookup(name)
     if found is not None:
         target = found[0]

@@ -11,6 +11,7 @@ from checker.interpreter import (
     exceptions,
     expressions,
     havoc,
+    outline,
     scopes,
     statements,
 )
@@ -41,6 +42,8 @@ def call(m: Machine, function: Value, args: list[Value], kwargs: dict[str, Value
         case Function():
             return call_function(m, function, args, kwargs)
         case BoundMethod(instance=instance, function=inner):
+            if m.outline is not None and m.outline.is_part(instance):
+                return m.outline.method(m, instance, inner, args, kwargs)
             return call(m, inner, [instance, *args], kwargs)
         case Native():
             return function.call(m, args, kwargs)
@@ -63,6 +66,15 @@ def call(m: Machine, function: Value, args: list[Value], kwargs: dict[str, Value
 
 
 def _instance(m: Machine, function: Instance, args: list[Value], kwargs: dict[str, Value]) -> Value:
+    if m.outline is not None:
+        return m.outline.called(m, function, args, kwargs)
+    return call_instance(m, function, args, kwargs)
+
+
+def call_instance(
+    m: Machine, function: Instance, args: list[Value], kwargs: dict[str, Value]
+) -> Value:
+    """`type(x).__call__(x, ...)`."""
     if function.cls.lookup("__call__"):
         return call(m, attributes.get(m, function, "__call__", special=True), args, kwargs)
     if function.tainted is not None or function.cls.unknown_base:
@@ -100,6 +112,7 @@ def call_function(
     node, code = function.node, scope.code
     first = next(iter(scope.names.values()), None)
     frame = Frame(scope, function.module, function.name, node, function.owner, first)
+    frame.lenient = m.outline is not None and outline.is_lenient(m, function.name, first)
     if isinstance(node, ast.Lambda):
         body = node.body
         return m.run_in(frame, lambda: expressions.evaluate(m, frame, body))
@@ -200,6 +213,10 @@ def instantiate(m: Machine, cls: ClassValue, args: list[Value], kwargs: dict[str
     """What `type.__call__` does: `__new__`, then `__init__`."""
     if cls.is_enum:
         return enums.by_value(m, cls, args, kwargs)
+    if m.outline is not None:
+        postponed = m.outline.postpone(cls, args, kwargs)
+        if postponed is not None:
+            return postponed
     new = cls.lookup("__new__")
     if new is not None:
         made = call(m, new[0], [cls, *args], kwargs)

@@ -205,6 +205,8 @@ def _format(m: Machine, value: str, *args: Value, **kwargs: Value) -> Value:
 def _append(m: Machine, value: list[Value], item: Value) -> None:
     value.append(item)
     m.check_size(len(value))
+    if m.outline is not None:
+        m.outline.keep(m, item)
 
 
 def _extend(m: Machine, value: list[Value], items: Value) -> None:

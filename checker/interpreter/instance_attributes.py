@@ -34,11 +34,19 @@ def of_instance(m: Machine, value: Instance, name: str, special: bool) -> Value:
     cls = value.cls
     if name == "__class__":
         return cls
+    if m.outline is not None and m.outline.pending and not _is_code(cls, name):
+        m.outline.ensure(m, value)
     if not special:
         custom = cls.lookup("__getattribute__")
         if custom is not None and isinstance(custom[0], Function):
             return _with_fallback(m, value, name, custom[0])
     return plain_get(m, value, name)
+
+
+def _is_code(cls: ClassValue, name: str) -> bool:
+    """Whether a class has a function of that name, which needs no built object."""
+    found = cls.lookup(name)
+    return found is not None and isinstance(found[0], _CODE)
 
 
 def _with_fallback(m: Machine, value: Instance, name: str, custom: Function) -> Value:
@@ -119,6 +127,8 @@ def _last_resort(m: Machine, value: Instance, name: str) -> Value:
         return calls.call(m, fallback[0], [value, name], {})
     if value.tainted is not None:
         return value.tainted
+    if value.partial and m.outline is not None and not name.startswith("__"):
+        return m.unknown(f"{name} of a {value.cls.name}", harmless=True)
     if value.cls.unknown_base is not None:
         base = value.cls.unknown_base
         return m.unknown(f"'{name}' may come from {base}, which is not described")

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from checker.graph.terms import Pool, Term
+    from checker.interpreter.outline import Outline
     from checker.interpreter.results import Results
     from checker.interpreter.stubs import Stubs
     from checker.syntax import Workspace
@@ -58,7 +59,8 @@ class Frame:
     """One activation. `node` is what is being evaluated, for locations.
 
     `top_level` is the statement of the module being run, in frames of the module's own level: names
-    it uses have the values that statements above it gave them.
+    it uses have the values that statements above it gave them. `lenient` frames go on after a
+    statement that cannot be followed (see `checker.interpreter.outline`).
     """
 
     scope: Scope
@@ -70,6 +72,7 @@ class Frame:
     top_level: ast.stmt | None = None
     handling: list[Raised] = field(default_factory=list)
     guard_keys: tuple[str, ...] = ()
+    lenient: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,6 +156,7 @@ class Machine:
         self.lost: dict[int, tuple[Value, Unknown]] = {}
         self.trying = 0
         self.attempting = 0
+        self.outline: Outline | None = None
         self.steps = 0
         self.deadline = time.process_time() + limits.seconds
         self.results: Results | None = None
@@ -273,6 +277,10 @@ class Machine:
 
         From the script, else True; both answers get explored.
         """
+        if self.outline is not None:
+            if self.outline.building:
+                raise self.stuck(f"a condition that nothing decides: {text}")
+            text = f"fact: {text} ({self.location()})"
         if text in self.answers:
             return self.answers[text]
         if self.attempting:  # what comes of it is looked at, or left; nothing is concluded from it

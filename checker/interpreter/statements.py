@@ -19,6 +19,7 @@ from checker.interpreter import (
     expressions,
     imports,
     operators,
+    outline,
     patterns,
     scopes,
 )
@@ -55,6 +56,13 @@ def run_statement(m: Machine, frame: Frame, stmt: ast.stmt) -> Signal | None:
     """Runs one statement."""
     m.tick()
     frame.node = stmt
+    if frame.lenient:
+        return outline.run_statement(m, frame, stmt)
+    return plain_statement(m, frame, stmt)
+
+
+def plain_statement(m: Machine, frame: Frame, stmt: ast.stmt) -> Signal | None:
+    """Runs one statement as Python does."""
     handler = _STATEMENTS.get(type(stmt))
     if handler is None:
         raise m.stuck(f"the statement {type(stmt).__name__} is not interpreted")

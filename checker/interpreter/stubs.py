@@ -166,7 +166,8 @@ def stub_module(m: Machine, file: str) -> ModuleValue:
             f"<{file}>", ModuleFile(f"<{file}>", _StubTree(), file, False, []), is_stub=True
         )
         module.touched = True
-        module.scope.names["op"] = torch_names.operators(m)
+        module.scope.names["op"] = operators = torch_names.operators(m)
+        operators.attrs.update(m.shared.get("operators", {}))
         m.shared[key] = module
     return m.shared[key]  # type: ignore[no-any-return]
 

@@ -1,0 +1,131 @@
+"""What a target hands over, told from the outline of its run: which boundary each value is."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from checker.graph.terms import unknowns
+from checker.interpreter import indexing, open_values
+from checker.interpreter.outline_parts import like, tensors_of
+from checker.interpreter.tensors import Tensor, arranged
+from checker.interpreter.values import Instance, Native, Unknown, Value
+
+if TYPE_CHECKING:
+    from checker.graph.terms import Term
+    from checker.interpreter.machine import Machine
+    from checker.interpreter.outline import Outline
+
+NOT_A_BOUNDARY = "not-a-boundary"
+
+
+def natives() -> dict[str, Value]:
+    """What stages and summaries of an outline can call beside the usual operators."""
+    functions = {
+        "layers": _layers,
+        "entered": _entered,
+        "anything": _anything,
+        "open_config": _open_config,
+        "handed_over": _handed_over,
+    }
+    return {name: _native(name, function) for name, function in functions.items()}
+
+
+def _native(name: str, function: Any) -> Native:
+    return Native(name, lambda m, args, kwargs: function(m, *args, **kwargs))
+
+
+def _outline(m: Machine) -> Outline:
+    if m.outline is None:
+        raise m.stuck("an outline's operator outside of an outline")
+    return m.outline
+
+
+def _layers(m: Machine, items: Value) -> None:
+    _outline(m).mark_layers(items)
+
+
+def _entered(m: Machine, value: Value) -> None:
+    _outline(m).entered(m, value if isinstance(value, Tensor) else None)
+
+
+def _anything(m: Machine, what: Value, value: Value) -> Value:
+    """A tensor like another one, of which nothing else is known."""
+    found = tensors_of([value])
+    if not found:
+        return m.unknown(f"{what} of something that is no tensor", harmless=True)
+    outline = _outline(m)
+    outline.calls += 1
+    return like(m, found[0], f"{what} {outline.calls}")
+
+
+def _open_config(m: Machine, reason: Value, given: Value, everywhere: Value) -> Value:
+    return open_values.opened(str(reason), given, dict(everywhere))
+
+
+def _handed_over(m: Machine, aux: Value) -> Value:
+    """The boundaries of what is handed over, in order, and the places of those overwritten later.
+
+    Each is a number, `NOT_A_BOUNDARY`, or None where it cannot be told.
+    """
+    items = _items(m, aux)
+    outline = _outline(m)
+    kept: dict[int, list[Term]] = {}
+    for tensor, term in outline.stored:
+        kept.setdefault(id(tensor), []).append(term)
+    boundaries: list[int | str | None] = []
+    overwritten: list[int] = []
+    for index, item in enumerate(items):
+        if not isinstance(item, Tensor):
+            boundaries.append(None)
+            continue
+        final = _plain(m, item)
+        terms = kept.get(id(item))
+        first = terms.pop(0) if terms else final
+        found = _which(first, outline)
+        boundaries.append(found)
+        if isinstance(found, int) and first is not final:
+            overwritten.append(index)
+    return boundaries, overwritten
+
+
+def _items(m: Machine, aux: Value) -> list[Value]:
+    """The values that are concatenated: those of a list, or the parts of a packed tensor."""
+    if isinstance(aux, Unknown):
+        raise m.stuck(f"what is handed over is not known: {aux.reason}")
+    if aux is None:
+        return []
+    if isinstance(aux, Instance) and isinstance(aux.data, list):
+        aux = aux.data
+    if isinstance(aux, (list, tuple)):
+        return list(aux)
+    if not isinstance(aux, Tensor):
+        raise m.stuck("what is handed over is neither a list of tensors nor a tensor")
+    from checker.graph.dims import symbol
+
+    width, whole = symbol("H"), aux.shape(m)[-1]
+    count = next((n for n in range(1, 65) if width * n == whole), None)
+    if count is None:
+        raise m.stuck("what is handed over is no whole number of hidden states wide")
+    return [
+        indexing.get(m, aux, (Ellipsis, slice(width * i, width * (i + 1)))) for i in range(count)
+    ]
+
+
+def _plain(m: Machine, tensor: Tensor) -> Term:
+    return arranged(m, tensor).term(m)
+
+
+def _which(term: Term, outline: Outline) -> int | str | None:
+    """The boundary a value is."""
+    for boundary, entry in outline.entries.items():
+        if entry is term:
+            return boundary
+    if unknowns(term):
+        return None
+    known = [outline.entries.get(b) for b in range(outline.layers + 1)]
+    if any(entry is None or unknowns(entry) for entry in known):
+        return None
+    return NOT_A_BOUNDARY
+
+
+__all__ = ["NOT_A_BOUNDARY", "natives"]

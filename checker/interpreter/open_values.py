@@ -1,0 +1,42 @@
+"""Open configurations: what is given is known, anything else may be there and be anything."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from checker.interpreter.values import ConfigDict, Unknown, Value
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Open(Unknown):
+    """A configuration of which only some keys are known, or a part of one.
+
+    `names` are its known keys; `everywhere` those that it and each of its parts have.
+    """
+
+    names: dict[str, Value] = field(default_factory=dict)
+    everywhere: dict[str, Value] = field(default_factory=dict)
+
+
+def attribute(value: Open, name: str) -> Value:
+    """What stands under a key: what is given, else something unknown that may have parts."""
+    if name in value.names:
+        return value.names[name]
+    if name in value.everywhere:
+        return value.everywhere[name]
+    if name.startswith("__"):
+        return Unknown(f"{name} of {value.reason}", value.location)
+    made = Open(f"{value.reason}.{name}", value.location, {}, value.everywhere)
+    value.names[name] = made
+    return made
+
+
+def opened(reason: str, given: Value, everywhere: dict[str, Value]) -> Open:
+    """The configuration that states what is `given`."""
+    names = {
+        key: opened(f"{reason}.{key}", part, everywhere)
+        if isinstance(part, (dict, ConfigDict))
+        else part
+        for key, part in (given or {}).items()
+    }
+    return Open(reason, None, names, everywhere)

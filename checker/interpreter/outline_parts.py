@@ -1,0 +1,75 @@
+"""What the parts of a layer give when they are not entered."""
+
+from __future__ import annotations
+
+import ast
+import sys
+from typing import TYPE_CHECKING
+
+from checker.interpreter.tensors import Tensor, fresh_input
+from checker.interpreter.values import ClassValue, Function, Value
+
+if TYPE_CHECKING:
+    from checker.interpreter.machine import Machine
+
+_PLAIN = (bool, int, float, str, type(None))
+
+
+def is_plain(value: Value) -> bool:
+    """Whether a value can be compared by what it is."""
+    return isinstance(value, _PLAIN)
+
+
+def tensors_of(values: list[Value]) -> list[Tensor]:
+    """The floating-point tensors among arguments, those in tuples and lists included."""
+    found: list[Tensor] = []
+    for value in values:
+        if isinstance(value, Tensor) and value.kind == "float":
+            found.append(value)
+        elif isinstance(value, (tuple, list)):
+            found += tensors_of(list(value))
+    return found
+
+
+def like(m: Machine, tensor: Tensor, name: str) -> Tensor:
+    """A tensor of which nothing is known but its shape, the same as no other one."""
+    m.mark()
+    return fresh_input(m, name, tensor.shape(m))
+
+
+def arity(cls: ClassValue, method: str) -> int | None:
+    """How many values a method returns as a tuple; None when it returns one."""
+    seen: set[str] = set()
+    pending = [method]
+    while pending:
+        name = pending.pop()
+        found = cls.lookup(name)
+        if name in seen or found is None or not isinstance(found[0], Function):
+            continue
+        seen.add(name)
+        for value in _returned(found[0].node):
+            match value:
+                case ast.Tuple(elts=elts):
+                    return len(elts)
+                case ast.Call(func=ast.Attribute(value=ast.Name(id="self"), attr=attr)):
+                    pending.append(attr)
+    return None
+
+
+def _returned(node: ast.AST) -> list[ast.expr]:
+    """The values of a function's own return statements."""
+    found: list[ast.expr] = []
+    stack = list(ast.iter_child_nodes(node))
+    while stack:
+        child = stack.pop()
+        if isinstance(child, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)):
+            continue
+        if isinstance(child, ast.Return) and child.value is not None:
+            found.append(child.value)
+        stack += ast.iter_child_nodes(child)
+    return found
+
+
+def note(m: Machine, text: str, error: Exception) -> None:
+    """What could not be followed, for debugging."""
+    sys.stderr.write(f"outline: {text} {getattr(error, 'location', None)}\n")
