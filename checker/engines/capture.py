@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
@@ -58,6 +59,12 @@ class Captured:
         return None not in self.boundaries
 
     @property
+    def answer(self) -> tuple[object, ...]:
+        """What is told, without the places."""
+        error = None if self.error is None else (self.error.type, self.error.message)
+        return self.boundaries, self.aliased, error
+
+    @property
     def count(self) -> int | None:
         """The number of states; None where that is not known."""
         return None if self.boundaries is None else len(self.boundaries)
@@ -89,6 +96,8 @@ def capture(subject: Subject, question: Question, inputs: Inputs | None = None) 
         script = pending.pop()
         found, decisions = _one_path(subject, question, inputs, script)
         results.append(found)
+        if os.environ.get("EAGLE3_CHECK_DEBUG"):
+            sys.stderr.write(f"path {script}: {found} {[d.text for d in decisions]}\n")
         decision = decision or next(iter(decisions), None)
         if found.boundaries is None and found.error is None:
             return found  # whatever the other combinations give, nothing can be said
@@ -96,7 +105,7 @@ def capture(subject: Subject, question: Question, inputs: Inputs | None = None) 
             (*script, *(True,) * (index - len(script)), False)
             for index in range(len(script), len(decisions))
         ]
-        if found != results[0] or len(results) + len(pending) > _PATHS:
+        if found.answer != results[0].answer or len(results) + len(pending) > _PATHS:
             reason = f"depends on a condition that nothing decides: {decision and decision.text}"
             place = decision.location if decision else None
             return Captured(question.target, question.ids, reason=reason, place=place)
@@ -138,6 +147,9 @@ def _one_path(
     except Raised as raised:
         if m.debug:
             sys.stderr.write("\n".join(raised.trail) + "\n")
+        if not _is_trusted(raised, stage):
+            reason = f"{raised.type_name}: {raised.message}"
+            return replace(blank, reason=reason, place=raised.location), m.decisions
         error = CaptureError(raised.type_name, raised.message, raised.location)
         return replace(blank, error=error), m.decisions
     except Stuck as stuck:
@@ -164,6 +176,24 @@ def _requested(ids: tuple[int, ...] | None, boundaries: list[Any], index: int) -
         return asked[index]
     found: int = boundaries[index]
     return found
+
+
+_TRUSTED = frozenset(
+    ("TypeError", "ValueError", "RuntimeError", "IndexError", "KeyError", "NotImplementedError")
+)
+
+
+def _is_trusted(raised: Raised, stage: CaptureStage) -> bool:
+    """Whether an exception is the server's and not one of our own making.
+
+    An attribute may be missing because it was not followed who sets it; anything else that is no
+    ordinary error of the target's own code is not believed either.
+    """
+    folder = stage.package.replace(".", "/") + "/"
+    own = raised.location is not None and folder in raised.location.path
+    return raised.location is not None and (
+        raised.type_name in _TRUSTED or (own and raised.type_name == "AssertionError")
+    )
 
 
 def _place(cls: ClassValue, name: str) -> Location | None:

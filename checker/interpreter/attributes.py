@@ -51,6 +51,8 @@ def get(m: Machine, value: Value, name: str, special: bool = False) -> Value:
         Raised: AttributeError of the checked program.
     """
     found = _find(m, value, name, special)
+    if found is MISSING and m.outline is not None and m.outline.is_built(value):
+        return m.unknown(f"{name} of a {type_name(value)}, which nothing is seen to set")
     if found is MISSING:
         raise _no_attribute(m, value, name)
     return found

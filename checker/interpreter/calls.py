@@ -99,6 +99,8 @@ def call_with_unknown_arguments(
     m: Machine, function: Value, unknown: Unknown, args: list[Value], kwargs: dict[str, Value]
 ) -> Value:
     """A call whose `*args` or `**kwargs` are not known: what it does cannot be followed."""
+    if m.outline is not None and isinstance(function, ClassValue) and outline.is_module(function):
+        return instantiate(m, function, args, kwargs)
     result = m.unknown(f"a call with arguments that are not known: {unknown.reason}")
     havoc.forget(m, result, [function, *args, *kwargs.values()])
     return result
@@ -214,7 +216,7 @@ def instantiate(m: Machine, cls: ClassValue, args: list[Value], kwargs: dict[str
     if cls.is_enum:
         return enums.by_value(m, cls, args, kwargs)
     if m.outline is not None:
-        postponed = m.outline.postpone(cls, args, kwargs)
+        postponed = m.outline.postpone(m, cls, args, kwargs)
         if postponed is not None:
             return postponed
     new = cls.lookup("__new__")

@@ -12,6 +12,7 @@ from checker.interpreter import (
     containers,
     equality,
     operators,
+    outline_choices,
     scopes,
     texts,
 )
@@ -143,6 +144,8 @@ def _keyword(m: Machine, kwargs: dict[str, Value], name: Value, value: Value) ->
 
 
 def _bool_op(m: Machine, frame: Frame, node: ast.BoolOp) -> Value:
+    if m.outline is not None:
+        return outline_choices.bool_op(m, frame, node)
     value: Value = None
     for operand in node.values:
         value = evaluate(m, frame, operand)
@@ -183,7 +186,10 @@ def _compare(m: Machine, frame: Frame, node: ast.Compare) -> Value:
 
 
 def _if_exp(m: Machine, frame: Frame, node: ast.IfExp) -> Value:
-    taken = m.truth(evaluate(m, frame, node.test), "conditional expression")
+    test = evaluate(m, frame, node.test)
+    if m.outline is not None and isinstance(test, Unknown):
+        return outline_choices.if_exp(m, frame, node, test)
+    taken = m.truth(test, "conditional expression")
     return evaluate(m, frame, node.body if taken else node.orelse)
 
 

@@ -8,7 +8,7 @@ from functools import partial
 
 from checker.interpreter import statements, stubs
 from checker.interpreter.machine import Frame, Machine
-from checker.interpreter.values import DTYPE_ALIASES, External, ModuleValue, Raised, Value
+from checker.interpreter.values import DTYPE_ALIASES, External, ModuleValue, Raised, Stuck, Value
 
 _MISSING = object()
 
@@ -79,13 +79,16 @@ def run_top_level(m: Machine, module: ModuleValue, stmt: ast.stmt) -> None:
     module.done.add((id(stmt), ""))
     frame = Frame(module.scope, module, "<module>", top_level=stmt)
     m.running.append((module, stmt))
+    building = m.outline.apart() if m.outline is not None else []
     try:
         m.run_in(frame, lambda: statements.run_statement(m, frame, stmt))
-    except Raised:
+    except (Raised, Stuck):
         module.done.discard((id(stmt), ""))  # whoever needs it sees the error again
         raise
     finally:
         m.running.pop()
+        if m.outline is not None:
+            m.outline.building = building
 
 
 def _touch(m: Machine, module: ModuleValue) -> None:

@@ -280,7 +280,7 @@ class Machine:
         if self.outline is not None:
             if self.outline.building:
                 raise self.stuck(f"a condition that nothing decides: {text}")
-            text = f"fact: {text} ({self.location()})"
+            text = f"fact: {text.partition(': ')[2] or text}"
         if text in self.answers:
             return self.answers[text]
         if self.attempting:  # what comes of it is looked at, or left; nothing is concluded from it

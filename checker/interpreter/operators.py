@@ -99,6 +99,8 @@ def binary(m: Machine, op: type[ast.operator], left: Value, right: Value) -> Val
     name, function = _BINARY[op]
     for side in (left, right):
         if isinstance(side, Unknown):
+            if m.outline is not None:
+                return m.outline.with_unknown(m, left, right)
             return side
     if isinstance(left, Tensor) or isinstance(right, Tensor):
         return _tensor_binary(m, name, left, right)
@@ -153,6 +155,9 @@ def _poly_binary(m: Machine, name: str, left: Value, right: Value) -> Value:
 def _tensor_binary(m: Machine, name: str, left: Value, right: Value) -> Value:
     from checker.interpreter import products
 
+    if left is None or right is None:
+        kinds = f"'{_kind(left)}' and '{_kind(right)}'"
+        raise m.exception("TypeError", f"unsupported operand type(s) for {name}: {kinds}")
     if name == "matmul":
         return products.matmul(m, left, right)
     if name in _LOGICAL:
@@ -162,6 +167,10 @@ def _tensor_binary(m: Machine, name: str, left: Value, right: Value) -> Value:
     if name in _TENSOR:
         return elementwise(m, _TENSOR[name], [left, right])
     return m.unknown(f"{name} of tensors is not interpreted")
+
+
+def _kind(value: Value) -> str:
+    return "NoneType" if value is None else "Tensor"
 
 
 def in_place(m: Machine, op: type[ast.operator], current: Value, value: Value) -> Value:

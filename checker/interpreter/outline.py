@@ -13,8 +13,17 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from checker.interpreter import outline_parts as parts
+from checker.interpreter.open_values import Open
 from checker.interpreter.tensors import Tensor
-from checker.interpreter.values import ClassValue, Function, Instance, Raised, Stuck, Value
+from checker.interpreter.values import (
+    ClassValue,
+    Function,
+    Instance,
+    Raised,
+    Stuck,
+    Unknown,
+    Value,
+)
 
 if TYPE_CHECKING:
     from checker.graph.terms import Term
@@ -41,22 +50,29 @@ class Outline:
     awaited: int | None = None
     depth: int = 0
     calls: int = 0
+    shaped: Tensor | None = None
     stored: list[tuple[Tensor, Term]] = field(default_factory=list)
+    choices: dict[int, list[ClassValue]] = field(default_factory=dict)
+    kept: list[ClassValue] = field(default_factory=list)
 
     # -- building ------------------------------------------------------------------------------
 
     def postpone(
-        self, cls: ClassValue, args: list[Value], kwargs: dict[str, Value]
+        self, m: Machine, cls: ClassValue, args: list[Value], kwargs: dict[str, Value]
     ) -> Instance | None:
         """An object that is not built yet, if the class is a module of the checked code."""
-        if not is_module(cls) or is_summarised(cls):
+        if not is_open(cls):
             return None
         instance = Instance(cls)
         self.pending[id(instance)] = (instance, args, kwargs)
+        if any(id(outer) in self.indices for outer in self.building):
+            instance.tainted = m.unknown(f"a part of a layer ({cls.name})", harmless=True)
         return instance
 
     def ensure(self, m: Machine, instance: Instance) -> None:
         """Builds an object that was postponed."""
+        if instance.tainted is not None:
+            return  # a part of a layer is never looked into
         found = self.pending.pop(id(instance), None)
         if found is None:
             return
@@ -69,7 +85,7 @@ class Outline:
         self.building.append(instance)
         outer, self.depth = self.depth, 0
         try:
-            calls.call(m, init[0], [instance, *args], kwargs)
+            calls.call(m, init[0], [instance, *args], parts.fitting(m, init[0], args, kwargs))
         except (Raised, Stuck) as error:
             m.check_budget()
             instance.tainted = m.unknown(said(error), harmless=True)
@@ -89,6 +105,51 @@ class Outline:
         if isinstance(item, Tensor):
             self.stored.append((item, item.term(m)))
 
+    def either(self, m: Machine, one: Value, two: Value, what: str) -> Value:
+        """One of two values, nothing decides which."""
+        if one is two or (parts.is_plain(one) and type(one) is type(two) and one == two):
+            return one
+        if isinstance(one, Open) and isinstance(two, Open):
+            return Open(f"{one.reason} or {two.reason}", one.location, {}, one.everywhere)
+        if isinstance(one, Instance) and isinstance(two, Instance):
+            classes = [*self.choices.get(id(one.cls), (one.cls,)), *self.choices.get(id(two.cls), (two.cls,))]
+            if all(is_open(cls) for cls in classes):
+                return self._one_of(list(dict.fromkeys(classes)))
+        return m.unknown(f"{what} depends on a condition that nothing decides", harmless=True)
+
+    def _one_of(self, classes: list[ClassValue]) -> Instance:
+        """A part of one of several classes: it can be called, but not looked into."""
+        name = " or ".join(cls.name for cls in classes)
+        cls = ClassValue(name, classes[0].module, (), unknown_base=name)
+        cls.mro = (cls, *[c for c in classes[0].mro if is_summarised(c)])
+        self.choices[id(cls)] = classes
+        self.kept.append(cls)
+        return Instance(cls)
+
+    def one_class(self, m: Machine, classes: list[ClassValue], what: str) -> ClassValue:
+        """One of several classes, each in turn: every layer is then of that class."""
+        building = self.apart()
+        try:
+            for cls in classes[:-1]:
+                if m.decide(f"whether {what} is {cls.name}"):
+                    return cls
+        finally:
+            self.building = building
+        return classes[-1]
+
+    def apart(self) -> list[Instance]:
+        """Leaves what is being built for something that is no part of it; gives what to restore."""
+        building, self.building = self.building, []
+        return building
+
+    def with_unknown(self, m: Machine, left: Value, right: Value) -> Value:
+        """An operator with something unknown: a tensor gives one of which nothing is known."""
+        for side in (left, right):
+            if isinstance(side, Tensor) and side.kind == "float":
+                self.calls += 1
+                return parts.like(m, side, f"scaled {self.calls}")
+        return left if isinstance(left, Unknown) else right
+
     # -- running -------------------------------------------------------------------------------
 
     def is_part(self, instance: Value) -> bool:
@@ -96,10 +157,13 @@ class Outline:
         return (
             self.depth > 0
             and isinstance(instance, Instance)
-            and is_module(instance.cls)
-            and not is_summarised(instance.cls)
+            and is_open(instance.cls)
             and id(instance) not in self.indices
         )
+
+    def is_built(self, instance: Value) -> bool:
+        """Whether an object was built in outline: it may have more attributes than were seen."""
+        return isinstance(instance, Instance) and is_open(instance.cls)
 
     def called(
         self, m: Machine, instance: Instance, args: list[Value], kwargs: dict[str, Value]
@@ -137,12 +201,19 @@ class Outline:
         self, m: Machine, cls: ClassValue, method: str, args: list[Value], kwargs: dict[str, Value]
     ) -> Value:
         """What a part of a layer gives: anything, shaped like what it is given."""
-        tensors = parts.tensors_of([*args, *kwargs.values()])
+        values = [*args, *kwargs.values()]
+        tensors = parts.tensors_of(values)
+        self.entered(m, tensors[0] if len(tensors) == 1 else None)
+        if not tensors and self.shaped is not None and any(isinstance(v, Unknown) for v in values):
+            tensors = [self.shaped]
         if not tensors:
             return m.unknown(f"{cls.name}.{method} is not followed", harmless=True)
-        self.entered(m, tensors[0] if len(tensors) == 1 else None)
+        self.shaped = self.shaped or tensors[0]
         self.calls += 1
-        count = parts.arity(cls, method)
+        counts = {parts.arity(c, method) for c in self.choices.get(id(cls), (cls,))}
+        if len(counts) > 1:
+            return m.unknown(f"{cls.name}.{method} gives one value or several", harmless=True)
+        count = counts.pop()
         name = f"{cls.name} {self.calls}"
         if count is None:
             return parts.like(m, tensors[0], name)
@@ -178,6 +249,11 @@ def is_summarised(cls: ClassValue) -> bool:
     return cls.module is not None and cls.module.is_stub
 
 
+def is_open(cls: ClassValue) -> bool:
+    """Whether what a module computes is left open: summaries marked `followed` are run instead."""
+    return is_module(cls) and cls.lookup("followed") is None
+
+
 def said(error: Exception) -> str:
     """Why something could not be followed."""
     if isinstance(error, Raised):
@@ -194,11 +270,11 @@ def run_statement(m: Machine, frame: Frame, stmt: ast.stmt) -> Signal | None:
 
     if isinstance(stmt, ast.If):
         try:
-            value = expressions.evaluate(m, frame, stmt.test)
-            taken = m.truth(value, "if")
+            taken = m.truth(expressions.evaluate(m, frame, stmt.test), "if")
         except (Raised, Stuck):
             m.check_budget()
-            return _both(m, frame, stmt)
+            both(m, frame, stmt)
+            return None
         return statements.run_block(m, frame, stmt.body if taken else stmt.orelse)
     try:
         return statements.plain_statement(m, frame, stmt)
@@ -228,31 +304,62 @@ def _targets(stmt: ast.stmt) -> list[ast.expr]:
             return []
 
 
-def _both(m: Machine, frame: Frame, stmt: ast.If) -> Signal | None:
-    """A condition that nothing decides: both branches run; where they differ it is unknown."""
+def both(m: Machine, frame: Frame, stmt: ast.If) -> None:
+    """A condition of a constructor that nothing decides: both branches run.
+
+    Where they differ, what they set is unknown, or a part of one of several classes.
+    """
+    places, before, after = _both_ways(m, frame, stmt)
+    _settle(m, places, after)
+
+
+def joined(m: Machine, frame: Frame, stmt: ast.If) -> bool:
+    """A condition elsewhere, both branches of which only bind names.
+
+    False, and nothing done, where what they bind are tensors: one of two tensors is neither.
+    """
+    places, before, after = _both_ways(m, frame, stmt)
+    for place, one, two in zip(places, *after, strict=True):
+        for name in dict.fromkeys([*one, *two]):
+            a, b = one.get(name, MISSING), two.get(name, MISSING)
+            if a is not b and (isinstance(a, Tensor) or isinstance(b, Tensor)):
+                return False
+    _settle(m, places, after)
+    return True
+
+
+_Names = dict[str, Value]
+
+
+def _both_ways(
+    m: Machine, frame: Frame, stmt: ast.If
+) -> tuple[list[_Names], list[_Names], list[list[_Names]]]:
+    """Runs both branches from the same state, which is restored; what each left."""
     from checker.interpreter import statements
 
     holder = frame.first_argument
     places = [frame.scope.names]
-    if isinstance(holder, Instance):
+    if frame.lenient and isinstance(holder, Instance):
         places.append(holder.attrs)
     before = [dict(place) for place in places]
-    after: list[list[dict[str, Value]]] = []
+    after: list[list[_Names]] = []
     for body in (stmt.body, stmt.orelse):
-        signal = statements.run_block(m, frame, body)
-        if signal is not None and signal.kind == "return" and body is stmt.body:
-            pass  # as if it went on: what the rest sets is set
-        after.append([dict(place) for place in places])
-        for place, old in zip(places, before, strict=True):
-            place.clear()
-            place.update(old)
-    for place, one, two in zip(places, after[0], after[1], strict=True):
+        try:
+            statements.run_block(m, frame, body)
+        finally:
+            after.append([dict(place) for place in places])
+            for place, old in zip(places, before, strict=True):
+                place.clear()
+                place.update(old)
+    return places, before, after
+
+
+def _settle(m: Machine, places: list[_Names], after: list[list[_Names]]) -> None:
+    assert m.outline is not None
+    for place, one, two in zip(places, *after, strict=True):
         for name in dict.fromkeys([*one, *two]):
             a, b = one.get(name, MISSING), two.get(name, MISSING)
-            same = a is b or (parts.is_plain(a) and type(a) is type(b) and a == b)
-            reason = f"{name} depends on a condition that nothing decides"
-            place[name] = a if same else m.unknown(reason, harmless=True)
-    return None
+            place[name] = m.outline.either(m, a, b, name)
 
 
 def is_lenient(m: Machine, name: str, first: Value) -> bool:

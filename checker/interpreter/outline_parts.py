@@ -73,3 +73,20 @@ def _returned(node: ast.AST) -> list[ast.expr]:
 def note(m: Machine, text: str, error: Exception) -> None:
     """What could not be followed, for debugging."""
     sys.stderr.write(f"outline: {text} {getattr(error, 'location', None)}\n")
+
+
+def fitting(m: Machine, init: Value, args: list[Value], kwargs: dict[str, Value]) -> dict[str, Value]:
+    """Keywords for a constructor: those it does not take are left out, missing ones are unknown.
+
+    An object that cannot be built at all hands nothing over; what it would is asked nevertheless.
+    """
+    if not isinstance(init, Function):
+        return kwargs
+    spec = init.node.args
+    names = [a.arg for a in (*spec.posonlyargs, *spec.args)][1:]
+    taken = {*names, *(a.arg for a in spec.kwonlyargs)}
+    made = {k: v for k, v in kwargs.items() if spec.kwarg is not None or k in taken}
+    required = names[len(args) : len(names) - len(init.defaults)]
+    for name in required:
+        made.setdefault(name, m.unknown(f"the argument {name}", harmless=True))
+    return made

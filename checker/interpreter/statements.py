@@ -20,6 +20,7 @@ from checker.interpreter import (
     imports,
     operators,
     outline,
+    outline_choices,
     patterns,
     scopes,
 )
@@ -168,7 +169,12 @@ def _return(m: Machine, frame: Frame, stmt: ast.Return) -> Signal:
 
 def _if(m: Machine, frame: Frame, stmt: ast.If) -> Signal | None:
     mark = len(m.reads)
-    taken = m.truth(expressions.evaluate(m, frame, stmt.test), "if")
+    test = expressions.evaluate(m, frame, stmt.test)
+    if m.outline is not None and isinstance(test, Unknown):
+        calls_too = bool(m.outline.building)
+        if outline_choices.only_binds(stmt, calls_too) and outline.joined(m, frame, stmt):
+            return None
+    taken = m.truth(test, "if")
     keys = m.keys_read_since(mark) or _texts_in(frame, stmt.test)
     outer = frame.guard_keys
     frame.guard_keys = keys or outer

@@ -1,0 +1,94 @@
+"""Conditions that nothing decides, in an outline run: where both ways are harmless, both are taken.
+
+What then may be one thing or another is unknown, or a part of one of several classes; only where a
+branch does more than bind names are the two ways followed one after the other.
+"""
+
+from __future__ import annotations
+
+import ast
+import functools
+from typing import TYPE_CHECKING
+
+from checker.interpreter.values import Raised, Stuck, Unknown, Value
+
+if TYPE_CHECKING:
+    from checker.interpreter.machine import Frame, Machine
+
+_HARMLESS = frozenset(("getattr", "hasattr", "isinstance", "len", "int", "float", "bool", "min", "max"))
+
+
+def bool_op(m: Machine, frame: Frame, node: ast.BoolOp) -> Value:
+    """`and`, `or`: after something unknown the rest is looked at, for it may decide `and`."""
+    from checker.interpreter import expressions
+
+    conjunction = isinstance(node.op, ast.And)
+    unknown: Unknown | None = None
+    value: Value = None
+    for operand in node.values:
+        try:
+            value = expressions.evaluate(m, frame, operand)
+            frame.node = node
+            if isinstance(value, Unknown):
+                unknown = unknown or value
+                continue
+            last = operand is node.values[-1]
+            if last and unknown is None:
+                return value
+            holds = m.truth(value, "and/or")
+        except (Raised, Stuck):
+            m.check_budget()
+            if unknown is None:
+                raise
+            return unknown
+        if holds != conjunction and (unknown is None or conjunction):
+            return value
+    return value if unknown is None else unknown
+
+
+def if_exp(m: Machine, frame: Frame, node: ast.IfExp, test: Unknown) -> Value:
+    """`a if unknown else b`."""
+    from checker.interpreter import expressions
+
+    assert m.outline is not None
+    if not m.outline.building and not (_is_harmless(node.body) and _is_harmless(node.orelse)):
+        taken = m.truth(test, "conditional expression")
+        return expressions.evaluate(m, frame, node.body if taken else node.orelse)
+    one = expressions.evaluate(m, frame, node.body)
+    two = expressions.evaluate(m, frame, node.orelse)
+    return m.outline.either(m, one, two, "a conditional expression")
+
+
+@functools.cache
+def only_binds(stmt: ast.If, calls_too: bool) -> bool:
+    """Whether a statement's branches do nothing but bind names.
+
+    To what is at hand, or, with `calls_too`, to what some function gives.
+    """
+    return all(_binds(inner, calls_too) for inner in (*stmt.body, *stmt.orelse))
+
+
+def _binds(stmt: ast.stmt, calls_too: bool) -> bool:
+    match stmt:
+        case ast.Pass():
+            return True
+        case ast.Assign(targets=targets, value=value):
+            names = all(isinstance(t, ast.Name) for t in targets)
+            return names and (calls_too or _is_harmless(value))
+        case ast.If(test=test):
+            return (calls_too or _is_harmless(test)) and only_binds(stmt, calls_too)
+        case _:
+            return False
+
+
+@functools.cache
+def _is_harmless(node: ast.expr) -> bool:
+    """Whether evaluating an expression has no effect."""
+    for inner in ast.walk(node):
+        if isinstance(inner, (ast.NamedExpr, ast.Await, ast.Yield, ast.YieldFrom)):
+            return False
+        if isinstance(inner, ast.Call) and not (
+            isinstance(inner.func, ast.Name) and inner.func.id in _HARMLESS
+        ):
+            return False
+    return True
