@@ -40,6 +40,7 @@ class Captured:
     `boundaries`: in the order of concatenation, each a number, "not-a-boundary", or None where it
     could not be told; None as a whole where the server raises (`error`) or nothing could be told
     (`reason` says why). `aliased`: requested ids whose stored tensor is overwritten later.
+    `refused`: what ends the run may be a configuration that the server does not take.
     """
 
     target: str
@@ -50,12 +51,13 @@ class Captured:
     reason: str = ""
     place: Location | None = None
     setter: Location | None = None
+    refused: bool = False
 
     @property
     def is_decided(self) -> bool:
         """Whether every value is told."""
         if self.boundaries is None:
-            return self.error is not None
+            return self.error is not None and not self.refused
         return None not in self.boundaries
 
     @property
@@ -63,6 +65,11 @@ class Captured:
         """What is told, without the places."""
         error = None if self.error is None else (self.error.type, self.error.message)
         return self.boundaries, self.aliased, error
+
+    @property
+    def is_stuck(self) -> bool:
+        """Whether it was not followed to its end."""
+        return self.boundaries is None and self.error is None and not self.refused
 
     @property
     def count(self) -> int | None:
@@ -87,7 +94,10 @@ def targets(subject: Subject) -> list[str]:
 
 
 def capture(subject: Subject, question: Question, inputs: Inputs | None = None) -> Captured:
-    """Runs a target once per combination of answers to what nothing decides, and joins them."""
+    """Runs a target once per combination of answers to what nothing decides, and joins them.
+
+    Combinations that the server refuses say nothing, as long as it takes others.
+    """
     inputs = replace(inputs or Inputs({}), target_config=question.config)
     results: list[Captured] = []
     pending: list[tuple[bool, ...]] = [()]
@@ -95,21 +105,29 @@ def capture(subject: Subject, question: Question, inputs: Inputs | None = None) 
     while pending:
         script = pending.pop()
         found, decisions = _one_path(subject, question, inputs, script)
+        decision = decision or next(iter(decisions), None)
+        if found.is_stuck:
+            return found  # whatever the other combinations give, nothing can be said
         results.append(found)
         if os.environ.get("EAGLE3_CHECK_DEBUG"):
             sys.stderr.write(f"path {script}: {found} {[d.text for d in decisions]}\n")
-        decision = decision or next(iter(decisions), None)
-        if found.boundaries is None and found.error is None:
-            return found  # whatever the other combinations give, nothing can be said
         pending += [
             (*script, *(True,) * (index - len(script)), False)
             for index in range(len(script), len(decisions))
         ]
-        if found.answer != results[0].answer or len(results) + len(pending) > _PATHS:
-            reason = f"depends on a condition that nothing decides: {decision and decision.text}"
-            place = decision.location if decision else None
-            return Captured(question.target, question.ids, reason=reason, place=place)
-    return results[0]
+        taken = [result for result in results if not result.refused]
+        if any(result.answer != taken[0].answer for result in taken[1:]):
+            return _undecided(question, decision)
+        if len(results) + len(pending) > _PATHS:
+            return _undecided(question, decision)
+    return next((result for result in results if not result.refused), results[0])
+
+
+def _undecided(question: Question, decision: Decision | None) -> Captured:
+    text = decision.text if decision else ""
+    reason = f"depends on a condition that nothing decides: {text.removeprefix('fact: ')}"
+    place = decision.location if decision else None
+    return Captured(question.target, question.ids, reason=reason, place=place)
 
 
 def _stage(subject: Subject) -> CaptureStage:
@@ -147,11 +165,15 @@ def _one_path(
     except Raised as raised:
         if m.debug:
             sys.stderr.write("\n".join(raised.trail) + "\n")
+        guarded = bool(m.decisions) and (raised.explicit or raised.type_name not in _TRUSTED)
         if not _is_trusted(raised, stage):
             reason = f"{raised.type_name}: {raised.message}"
-            return replace(blank, reason=reason, place=raised.location), m.decisions
+            return (
+                replace(blank, reason=reason, place=raised.location, refused=guarded),
+                m.decisions,
+            )
         error = CaptureError(raised.type_name, raised.message, raised.location)
-        return replace(blank, error=error), m.decisions
+        return replace(blank, error=error, refused=guarded), m.decisions
     except Stuck as stuck:
         return replace(blank, reason=stuck.reason, place=stuck.location), m.decisions
     except (UnparsableModule, RecursionError) as error:

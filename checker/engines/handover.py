@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from checker.graph.terms import unknowns
-from checker.interpreter import indexing, open_values
-from checker.interpreter.outline_parts import like, tensors_of
-from checker.interpreter.tensors import Tensor, arranged
+from checker.interpreter import calls, indexing, open_values
+from checker.interpreter.outline_parts import like, note, tensors_of
+from checker.interpreter.tensors import Tensor, arranged, unknown_tensor
 from checker.interpreter.values import Instance, Native, Unknown, Value
 
 if TYPE_CHECKING:
@@ -24,6 +24,8 @@ def natives() -> dict[str, Value]:
         "layers": _layers,
         "entered": _entered,
         "anything": _anything,
+        "unclear": _unclear,
+        "apart": _apart,
         "open_config": _open_config,
         "handed_over": _handed_over,
     }
@@ -52,10 +54,32 @@ def _anything(m: Machine, what: Value, value: Value) -> Value:
     """A tensor like another one, of which nothing else is known."""
     found = tensors_of([value])
     if not found:
+        if m.debug:
+            note(m, f"{what} of {value}", m.trail()[-2])
         return m.unknown(f"{what} of something that is no tensor", harmless=True)
     outline = _outline(m)
     outline.calls += 1
     return like(m, found[0], f"{what} {outline.calls}")
+
+
+def _unclear(m: Machine, why: Value, value: Value) -> Value:
+    """A tensor like another one that may be anything, for a reason of ours."""
+    found = tensors_of([value])
+    if not found:
+        return m.unknown(str(why), harmless=True)
+    outline = _outline(m)
+    outline.calls += 1
+    return unknown_tensor(m, f"{why} ({outline.calls})", found[0].shape(m))
+
+
+def _apart(m: Machine, function: Value, index: Value, prefix: Value) -> Value:
+    """The layer that a function makes; what nothing decides there is followed both ways."""
+    outline = _outline(m)
+    building = outline.apart()
+    try:
+        return calls.call(m, function, [], {"idx": index, "prefix": prefix})
+    finally:
+        outline.building = building
 
 
 def _open_config(m: Machine, reason: Value, given: Value, everywhere: Value) -> Value:

@@ -121,7 +121,9 @@ def run_raise(m: Machine, frame: Frame, stmt: ast.Raise) -> None:
         raise m.exception("TypeError", "exceptions must derive from BaseException")
     if stmt.cause is not None:
         value.attrs["__cause__"] = expressions.evaluate(m, frame, stmt.cause)
-    raise Raised(value, m.location(), frame.guard_keys)
+    raised = Raised(value, m.location(), frame.guard_keys)
+    raised.explicit = True
+    raise raised
 
 
 def unknown_exception(m: Machine, value: Unknown | External) -> Raised:

@@ -9,12 +9,14 @@ decoder layer are not entered; each call of one gives a fresh tensor.
 from __future__ import annotations
 
 import ast
+import sys
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from checker.graph.dims import symbol
 from checker.interpreter import outline_parts as parts
 from checker.interpreter.open_values import Open
-from checker.interpreter.tensors import Tensor
+from checker.interpreter.tensors import Tensor, fresh_input
 from checker.interpreter.values import (
     ClassValue,
     Function,
@@ -50,7 +52,6 @@ class Outline:
     awaited: int | None = None
     depth: int = 0
     calls: int = 0
-    shaped: Tensor | None = None
     stored: list[tuple[Tensor, Term]] = field(default_factory=list)
     choices: dict[int, list[ClassValue]] = field(default_factory=dict)
     kept: list[ClassValue] = field(default_factory=list)
@@ -112,9 +113,13 @@ class Outline:
         if isinstance(one, Open) and isinstance(two, Open):
             return Open(f"{one.reason} or {two.reason}", one.location, {}, one.everywhere)
         if isinstance(one, Instance) and isinstance(two, Instance):
+            if one.cls is two.cls and one.cls.lookup("alike") is not None:
+                return one
             classes = [*self.choices.get(id(one.cls), (one.cls,)), *self.choices.get(id(two.cls), (two.cls,))]
-            if all(is_open(cls) for cls in classes):
+            if all(is_open(cls) or cls.lookup("alike") is not None for cls in classes):
                 return self._one_of(list(dict.fromkeys(classes)))
+        if m.debug:
+            sys.stderr.write(f"either: {what} {m.trail()[-3:]}\n")
         return m.unknown(f"{what} depends on a condition that nothing decides", harmless=True)
 
     def _one_of(self, classes: list[ClassValue]) -> Instance:
@@ -171,7 +176,7 @@ class Outline:
         """The call of an object: parts of a layer are not entered, layers are counted."""
         from checker.interpreter import calls
 
-        if self.is_part(instance):
+        if self.is_part(instance) or id(instance.cls) in self.choices:
             return self.part(m, instance.cls, "forward", args, kwargs)
         index = self.indices.get(id(instance))
         if index is None or self.depth:
@@ -193,7 +198,7 @@ class Outline:
         """A method of a part: not entered either, if it is given tensors."""
         from checker.interpreter import calls
 
-        if isinstance(function, Function) and parts.tensors_of([*args, *kwargs.values()]):
+        if isinstance(function, Function):
             return self.part(m, instance.cls, function.name, args, kwargs)
         return calls.call(m, function, [instance, *args], kwargs)
 
@@ -204,20 +209,26 @@ class Outline:
         values = [*args, *kwargs.values()]
         tensors = parts.tensors_of(values)
         self.entered(m, tensors[0] if len(tensors) == 1 else None)
-        if not tensors and self.shaped is not None and any(isinstance(v, Unknown) for v in values):
-            tensors = [self.shaped]
-        if not tensors:
+        if not tensors and not any(isinstance(v, (Unknown, Tensor)) for v in values):
             return m.unknown(f"{cls.name}.{method} is not followed", harmless=True)
-        self.shaped = self.shaped or tensors[0]
+        shape = tensors[0].shape(m) if tensors else (symbol("S"), symbol("H"))
         self.calls += 1
-        counts = {parts.arity(c, method) for c in self.choices.get(id(cls), (cls,))}
-        if len(counts) > 1:
-            return m.unknown(f"{cls.name}.{method} gives one value or several", harmless=True)
-        count = counts.pop()
         name = f"{cls.name} {self.calls}"
+        if m.debug and not tensors:
+            parts.note(m, f"{name} is given {[v for v in values if isinstance(v, Unknown)]}", m.trail()[-1])
+        count = self._arity(m, cls, method)
         if count is None:
-            return parts.like(m, tensors[0], name)
-        return tuple(parts.like(m, tensors[0], f"{name}.{i}") for i in range(count))
+            return fresh_input(m, name, shape)
+        return tuple(fresh_input(m, f"{name}.{i}", shape) for i in range(count))
+
+    def _arity(self, m: Machine, cls: ClassValue, method: str) -> int | None:
+        """How many values a part gives; where its classes differ, one after the other."""
+        found = {parts.arity(c, method) for c in self.choices.get(id(cls), (cls,))}
+        counts = sorted(found, key=str)
+        for count in counts[:-1]:
+            if m.decide(f"whether {cls.name}.{method} gives {count or 'one'}"):
+                return count
+        return counts[-1]
 
     def enter(self, index: int) -> None:
         """A decoder layer begins."""
@@ -268,13 +279,14 @@ def run_statement(m: Machine, frame: Frame, stmt: ast.stmt) -> Signal | None:
     """A statement of a constructor: what it cannot bind is unknown, and it goes on."""
     from checker.interpreter import expressions, statements
 
+    if isinstance(stmt, ast.Raise):
+        return statements.Signal("raise")  # no object comes of this way: the other one counts
     if isinstance(stmt, ast.If):
         try:
             taken = m.truth(expressions.evaluate(m, frame, stmt.test), "if")
         except (Raised, Stuck):
             m.check_budget()
-            both(m, frame, stmt)
-            return None
+            return both(m, frame, stmt)
         return statements.run_block(m, frame, stmt.body if taken else stmt.orelse)
     try:
         return statements.plain_statement(m, frame, stmt)
@@ -304,13 +316,15 @@ def _targets(stmt: ast.stmt) -> list[ast.expr]:
             return []
 
 
-def both(m: Machine, frame: Frame, stmt: ast.If) -> None:
+def both(m: Machine, frame: Frame, stmt: ast.If) -> Signal | None:
     """A condition of a constructor that nothing decides: both branches run.
 
     Where they differ, what they set is unknown, or a part of one of several classes.
     """
-    places, before, after = _both_ways(m, frame, stmt)
-    _settle(m, places, after)
+    places, ways = _both_ways(m, frame, stmt)
+    possible = [way for way in ways if way.signal is None or way.signal.kind != "raise"]
+    _settle(m, places, possible or ways)
+    return None if possible else ways[0].signal
 
 
 def joined(m: Machine, frame: Frame, stmt: ast.If) -> bool:
@@ -318,23 +332,29 @@ def joined(m: Machine, frame: Frame, stmt: ast.If) -> bool:
 
     False, and nothing done, where what they bind are tensors: one of two tensors is neither.
     """
-    places, before, after = _both_ways(m, frame, stmt)
-    for place, one, two in zip(places, *after, strict=True):
+    places, ways = _both_ways(m, frame, stmt)
+    for one, two in zip(*(way.names for way in ways), strict=True):
         for name in dict.fromkeys([*one, *two]):
             a, b = one.get(name, MISSING), two.get(name, MISSING)
             if a is not b and (isinstance(a, Tensor) or isinstance(b, Tensor)):
                 return False
-    _settle(m, places, after)
+    _settle(m, places, ways)
     return True
 
 
 _Names = dict[str, Value]
 
 
-def _both_ways(
-    m: Machine, frame: Frame, stmt: ast.If
-) -> tuple[list[_Names], list[_Names], list[list[_Names]]]:
-    """Runs both branches from the same state, which is restored; what each left."""
+@dataclass(frozen=True, slots=True)
+class _Way:
+    """What a branch left: how it ended, and the names of the function and of the object."""
+
+    signal: Signal | None
+    names: list[_Names]
+
+
+def _both_ways(m: Machine, frame: Frame, stmt: ast.If) -> tuple[list[_Names], list[_Way]]:
+    """Runs both branches from the same state, which is restored."""
     from checker.interpreter import statements
 
     holder = frame.first_argument
@@ -342,24 +362,25 @@ def _both_ways(
     if frame.lenient and isinstance(holder, Instance):
         places.append(holder.attrs)
     before = [dict(place) for place in places]
-    after: list[list[_Names]] = []
+    ways: list[_Way] = []
     for body in (stmt.body, stmt.orelse):
         try:
-            statements.run_block(m, frame, body)
+            signal = statements.run_block(m, frame, body)
+            ways.append(_Way(signal, [dict(place) for place in places]))
         finally:
-            after.append([dict(place) for place in places])
             for place, old in zip(places, before, strict=True):
                 place.clear()
                 place.update(old)
-    return places, before, after
+    return places, ways
 
 
-def _settle(m: Machine, places: list[_Names], after: list[list[_Names]]) -> None:
+def _settle(m: Machine, places: list[_Names], ways: list[_Way]) -> None:
+    """Leaves what both ways left, or what the only one did."""
     assert m.outline is not None
-    for place, one, two in zip(places, *after, strict=True):
+    for place, one, two in zip(places, ways[0].names, ways[-1].names, strict=True):
         for name in dict.fromkeys([*one, *two]):
             a, b = one.get(name, MISSING), two.get(name, MISSING)
-            place[name] = m.outline.either(m, a, b, name)
+            place[name] = a if one is two else m.outline.either(m, a, b, name)
 
 
 def is_lenient(m: Machine, name: str, first: Value) -> bool:

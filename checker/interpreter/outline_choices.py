@@ -72,6 +72,8 @@ def _binds(stmt: ast.stmt, calls_too: bool) -> bool:
     match stmt:
         case ast.Pass():
             return True
+        case ast.Import() | ast.ImportFrom():
+            return calls_too
         case ast.Assign(targets=targets, value=value):
             names = all(isinstance(t, ast.Name) for t in targets)
             return names and (calls_too or _is_harmless(value))

@@ -70,7 +70,7 @@ def _returned(node: ast.AST) -> list[ast.expr]:
     return found
 
 
-def note(m: Machine, text: str, error: Exception) -> None:
+def note(m: Machine, text: str, error: object) -> None:
     """What could not be followed, for debugging."""
     sys.stderr.write(f"outline: {text} {getattr(error, 'location', None)}\n")
 

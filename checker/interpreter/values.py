@@ -36,7 +36,7 @@ class Raised(Exception):
     """The checked program raised.
 
     `value` is the exception instance; `keys` are the configuration keys that the condition guarding
-    the raise (or the failing expression) had read.
+    the raise (or the failing expression) had read. `explicit`: a `raise` statement raised it.
     """
 
     def __init__(
@@ -47,6 +47,7 @@ class Raised(Exception):
         self.location = location
         self.keys = keys
         self.note = ""
+        self.explicit = False
         self.terms: tuple[Any, ...] = ()
         self.trail: tuple[str, ...] = ()
         self.parameters: tuple[str, ...] = ()
