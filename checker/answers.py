@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from checker.configs import ConfigFile
     from checker.pairing import Opened
-    from checker.request import Access, VerifyRequest
+    from checker.request import Access, CaptureRequest, VerifyRequest
 
 _PATIENCE = 15.0
 """Seconds of processor time; the interpreter gives up after more than that."""
@@ -68,12 +68,13 @@ class Answers:
             return None
         return Answer(kept["output"], kept["status"])
 
-    def keep(self, answer: Answer, opened: Iterable[Opened]) -> None:
+    def keep(self, answer: Answer, opened: Iterable[Opened], questions: int = 1) -> None:
         """Keeps an answer with what it depends on.
 
         One that took so long that a limit of time may have shaped it is not kept.
         """
-        if not self._access.use_cache or time.process_time() - self._started > _PATIENCE:
+        spent = time.process_time() - self._started
+        if not self._access.use_cache or spent > _PATIENCE * max(questions, 1):
             return
         sides = [
             {
@@ -123,6 +124,19 @@ def verify_question(request: VerifyRequest, rendering: list[Any]) -> dict[str, A
         "ranks": [request.tensor_parallel, request.pipeline_parallel],
         "notes": [*request.notes],
     }  # fmt: skip
+
+
+def capture_question(request: CaptureRequest, rendering: list[Any]) -> dict[str, Any]:
+    """The same for ``capture``."""
+    return {
+        "command": "capture",
+        "rendering": rendering,
+        "folder": os.getcwd(),
+        "source": request.source,
+        "target": [request.target, request.layers, _file(request.config)],
+        "ids": request.ids,
+        "with": [[p.name, p.version] for p in request.with_],
+    }
 
 
 def _file(config: ConfigFile | None) -> list[str] | None:

@@ -12,6 +12,7 @@ from checker.configs import read_config
 from checker.errors import InputError
 from checker.request import (
     Access,
+    CaptureRequest,
     ExtractRequest,
     Pin,
     Rename,
@@ -57,6 +58,7 @@ def parser(version: str) -> argparse.ArgumentParser:
     top.add_argument("--version", action="version", version=f"eagle3-check {version}")
     commands = top.add_subparsers(dest="command", metavar="COMMAND", required=True)
     _add_verify(commands)
+    _add_capture(commands)
     _add_extract(commands)
     _add_trace(commands)
     _add_contracts(commands)
@@ -122,6 +124,32 @@ def _add_one_engine(command: argparse.ArgumentParser) -> None:
         "--with", dest="with_", metavar="NAME==VERSION", action="append", default=[],
         help="read this dependency from this release (repeatable)",
     )  # fmt: skip
+
+
+def _add_capture(commands: _Commands) -> None:
+    capture = _command(
+        commands, "capture", "show which states of the target a server hands to the draft"
+    )
+    capture.add_argument("source", metavar="SPEC", help="NAME==VERSION, NAME or a folder")
+    capture.add_argument(
+        "--target", metavar="CLASS", default="all", help="a registered class, or all (the default)"
+    )
+    capture.add_argument(
+        "--layers", metavar="N", type=_count, default=61, help="decoder layers (default 61)"
+    )
+    capture.add_argument(
+        "--ids", metavar="I,J,K", help="layer ids in the draft's config (default: none stated)"
+    )
+    capture.add_argument(
+        "--why", metavar="CLASS", help="the path of one class: setter, loop, lists, with lines"
+    )
+    capture.add_argument("--config", metavar="PATH", help="the target's config.json")
+    capture.add_argument(
+        "--with", dest="with_", metavar="NAME==VERSION", action="append", default=[],
+        help="read this dependency from this release (repeatable)",
+    )  # fmt: skip
+    _add_format(capture)
+    _add_access(capture)
 
 
 def _add_extract(commands: _Commands) -> None:
@@ -258,6 +286,34 @@ def verify_request(given: argparse.Namespace, progress: Callable[[str], None]) -
         python=given.python,
         prepare=given.prepare,
     )
+
+
+def capture_request(
+    given: argparse.Namespace, progress: Callable[[str], None]
+) -> CaptureRequest:
+    """What ``capture`` was asked."""
+    name = given.why or given.target
+    if name != "all" and not _CLASS.fullmatch(name):
+        raise InputError(f"{name!r} is no class name", "say LlamaForCausalLM", "--target")
+    return CaptureRequest(
+        source=given.source,
+        layers=given.layers,
+        target=None if name == "all" else name,
+        ids=None if given.ids is None else _ids(given.ids),
+        config=_config(given.config),
+        with_=tuple(_pin(text, "--with") for text in given.with_),
+        access=access(given, progress),
+    )
+
+
+_MOST_IDS = 64
+
+
+def _ids(text: str) -> tuple[int, ...]:
+    parts = [part.strip() for part in text.split(",")]
+    if len(parts) > _MOST_IDS or not all(re.fullmatch(r"-?[0-9]{1,6}", part) for part in parts):
+        raise InputError(f"{text[:80]!r} is no list of layer ids", "say --ids=2,30,58", "--ids")
+    return tuple(int(part) for part in parts)
 
 
 def extract_request(given: argparse.Namespace, progress: Callable[[str], None]) -> ExtractRequest:

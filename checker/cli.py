@@ -64,6 +64,7 @@ def _run(argv: Sequence[str], progress: Progress) -> int:
     given = parser(__version__).parse_args(argv)
     commands: dict[str, Callable[[argparse.Namespace, Progress], int]] = {
         "verify": _verify,
+        "capture": _capture,
         "extract": _extract,
         "trace": _trace,
         "expect": _expect,
@@ -163,6 +164,32 @@ def _extract(given: argparse.Namespace, progress: Progress) -> int:
     progress.clear()
     _write(json.render(root.to_json()) if given.format == "json" else tree.render(root))
     return 0
+
+
+def _capture(given: argparse.Namespace, progress: Progress) -> int:
+    from checker.answers import Answer, Answers, capture_question
+    from checker.arguments import capture_request
+
+    request = capture_request(given, progress)
+    answers = Answers(capture_question(request, [given.format, given.why]), request.access)
+    answer = None if os.environ.get("EAGLE3_CHECK_DEBUG") else answers.known()
+    if answer is None:
+        from checker.capturing import capturing
+        from checker.report import capture, json
+
+        opened: list[Opened] = []
+        table = capturing(request, opened)
+        if given.format == "json":
+            text = json.render(table.to_json())
+        elif given.why:
+            text = "".join(capture.why(row) for row in table.rows)
+        else:
+            text = capture.render(table)
+        answer = Answer(text, table.exit_status)
+        answers.keep(answer, opened, len(table.rows))
+    progress.clear()
+    _write(answer.output)
+    return answer.status
 
 
 def _trace(given: argparse.Namespace, progress: Progress) -> int:

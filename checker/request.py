@@ -98,6 +98,22 @@ class TraceRequest:
 
 
 @dataclass(frozen=True, slots=True)
+class CaptureRequest:
+    """Everything ``capture`` needs to know.
+
+    `target` is an architecture, or None for all; `config` what is known of its configuration.
+    """
+
+    source: str
+    layers: int
+    target: str | None = None
+    ids: tuple[int, ...] | None = None
+    config: ConfigFile | None = None
+    with_: tuple[Pin, ...] = ()
+    access: Access = Access()
+
+
+@dataclass(frozen=True, slots=True)
 class ExtractRequest:
     """Everything ``extract`` needs to know: one engine, and what its draft is built from."""
 

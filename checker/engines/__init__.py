@@ -5,7 +5,7 @@ each step as terms, where the checkpoint's tensors went, what was read of the co
 it ended if it did not end well. No engine's name occurs here.
 """
 
-from checker.engines.capture import Captured, Question, capture, targets
+from checker.engines.capture import Captured, Question, capture, is_registered, targets
 from checker.engines.description import Engine, load_engines, load_operators, load_outlines
 from checker.engines.drive import with_schedule
 from checker.engines.extraction import Extraction, Failure, extract_side
@@ -26,6 +26,7 @@ __all__ = [
     "capture",
     "extract_side",
     "launched",
+    "is_registered",
     "load_engines",
     "load_operators",
     "load_outlines",

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from checker.interpreter.values import Value
     from checker.location import Location
 
-_PATHS = 24
+_CONDITIONS = 24
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +40,7 @@ class Captured:
     `boundaries`: in the order of concatenation, each a number, "not-a-boundary", or None where it
     could not be told; None as a whole where the server raises (`error`) or nothing could be told
     (`reason` says why). `aliased`: requested ids whose stored tensor is overwritten later.
+    `kept`: where values are put into lists; `decisions`: what was answered both ways.
     `refused`: what ends the run may be a configuration that the server does not take.
     """
 
@@ -52,6 +53,8 @@ class Captured:
     place: Location | None = None
     setter: Location | None = None
     refused: bool = False
+    kept: tuple[Location, ...] = ()
+    decisions: tuple[str, ...] = ()
 
     @property
     def is_decided(self) -> bool:
@@ -93,32 +96,36 @@ def targets(subject: Subject) -> list[str]:
     return list(registry.having(_machine(subject, Inputs({}), ()), stage))
 
 
-def capture(subject: Subject, question: Question, inputs: Inputs | None = None) -> Captured:
-    """Runs a target once per combination of answers to what nothing decides, and joins them.
+def is_registered(subject: Subject, name: str) -> bool:
+    """Whether a class of that name is registered and has the method."""
+    stage = _stage(subject)
+    cls = registry.named(_machine(subject, Inputs({}), ()), stage, name)
+    return cls is not None and cls.lookup(stage.setter) is not None
 
-    Combinations that the server refuses say nothing, as long as it takes others.
+
+def capture(subject: Subject, question: Question, inputs: Inputs | None = None) -> Captured:
+    """Runs a target, and again with each condition that nothing decides answered otherwise.
+
+    Each in turn and all together. Combinations that the server refuses say nothing, as long as it
+    takes others.
     """
     inputs = replace(inputs or Inputs({}), target_config=question.config)
     results: list[Captured] = []
     pending: list[tuple[bool, ...]] = [()]
     decision: Decision | None = None
-    while pending:
-        script = pending.pop()
+    for script in pending:
         found, decisions = _one_path(subject, question, inputs, script)
-        decision = decision or next(iter(decisions), None)
-        if found.is_stuck:
-            return found  # whatever the other combinations give, nothing can be said
-        results.append(found)
         if os.environ.get("EAGLE3_CHECK_DEBUG"):
             sys.stderr.write(f"path {script}: {found} {[d.text for d in decisions]}\n")
-        pending += [
-            (*script, *(True,) * (index - len(script)), False)
-            for index in range(len(script), len(decisions))
-        ]
+        if found.is_stuck:
+            return found  # whatever the other combinations give, nothing can be said
+        if not results and decisions:
+            decision = decisions[0]
+            pending += [(*(True,) * index, False) for index in range(len(decisions))]
+            pending += [(False,) * _CONDITIONS] if len(decisions) > 1 else []
+        results.append(found)
         taken = [result for result in results if not result.refused]
         if any(result.answer != taken[0].answer for result in taken[1:]):
-            return _undecided(question, decision)
-        if len(results) + len(pending) > _PATHS:
             return _undecided(question, decision)
     return next((result for result in results if not result.refused), results[0])
 
@@ -178,6 +185,8 @@ def _one_path(
         return replace(blank, reason=stuck.reason, place=stuck.location), m.decisions
     except (UnparsableModule, RecursionError) as error:
         return replace(blank, reason=str(error) or "it nests too deeply"), m.decisions
+    kept = dict.fromkeys(place for _, _, place in m.outline.stored if place is not None)
+    blank = replace(blank, kept=tuple(kept), decisions=tuple(d.text for d in m.decisions))
     return _read(blank, module.scope.names.get("captured")), m.decisions
 
 

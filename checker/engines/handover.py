@@ -94,7 +94,7 @@ def _handed_over(m: Machine, aux: Value) -> Value:
     items = _items(m, aux)
     outline = _outline(m)
     kept: dict[int, list[Term]] = {}
-    for tensor, term in outline.stored:
+    for tensor, term, _ in outline.stored:
         kept.setdefault(id(tensor), []).append(term)
     boundaries: list[int | str | None] = []
     overwritten: list[int] = []

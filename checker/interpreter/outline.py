@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from checker.graph.terms import Term
     from checker.interpreter.machine import Frame, Machine
     from checker.interpreter.statements import Signal
+    from checker.location import Location
 
 MISSING = object()
 
@@ -52,7 +53,7 @@ class Outline:
     awaited: int | None = None
     depth: int = 0
     calls: int = 0
-    stored: list[tuple[Tensor, Term]] = field(default_factory=list)
+    stored: list[tuple[Tensor, Term, Location | None]] = field(default_factory=list)
     choices: dict[int, list[ClassValue]] = field(default_factory=dict)
     kept: list[ClassValue] = field(default_factory=list)
 
@@ -104,7 +105,7 @@ class Outline:
     def keep(self, m: Machine, item: Value) -> None:
         """A value is put into a list: what a tensor holds then is noted."""
         if isinstance(item, Tensor):
-            self.stored.append((item, item.term(m)))
+            self.stored.append((item, item.term(m), m.location()))
 
     def either(self, m: Machine, one: Value, two: Value, what: str) -> Value:
         """One of two values, nothing decides which."""

@@ -1,0 +1,68 @@
+"""``capture``: which boundaries each target class of a server really hands over."""
+
+from __future__ import annotations
+
+import difflib
+from typing import TYPE_CHECKING
+
+from checker.engines import (
+    Captured,
+    Question,
+    capture,
+    is_registered,
+    load_engines,
+    load_outlines,
+    targets,
+)
+from checker.errors import InputError
+from checker.pairing import Opened, allow_deep_recursion, open_side
+from checker.report.capture import Row, Table
+
+if TYPE_CHECKING:
+    from checker.request import CaptureRequest
+
+
+def capturing(request: CaptureRequest, opened: list[Opened] | None = None) -> Table:
+    """The table for one class, or for all that have the method which is told what to hand over.
+
+    Args:
+        request: what is asked.
+        opened: gets the source that was opened: what the answer depends on.
+
+    Raises:
+        InputError: the source is no server, or it has no such target class.
+    """
+    allow_deep_recursion()
+    server = open_side(load_engines(), "server", request.source, request.with_, request.access)
+    if opened is not None:
+        opened.append(server)
+    subject = server.subject(load_outlines())
+    if subject.engine.capture is None:
+        raise InputError("nothing says how this server captures", "give a server", request.source)
+    known = targets(subject) if request.target is None else [request.target]
+    if request.target is not None and not is_registered(subject, request.target):
+        near = difflib.get_close_matches(request.target, targets(subject), n=1)
+        remedy = f"did you mean {near[0]!r}?" if near else "see --target all"
+        raise InputError(f"no target {request.target!r} that captures", remedy, "--target")
+    config = None if request.config is None else dict(request.config.data)
+    rows = []
+    for name in known:
+        request.access.progress(name)
+        question = Question(name, request.layers, request.ids, config)
+        rows.append(_row(capture(subject, question)))
+    return Table(server.tree.label, request.layers, request.ids, tuple(rows))
+
+
+def _row(found: Captured) -> Row:
+    return Row(
+        found.target,
+        found.ids,
+        found.boundaries if found.error is None else None,
+        found.aliased,
+        None if found.error is None else (found.error.type, found.error.message),
+        found.error.location if found.error is not None else found.place,
+        found.reason,
+        found.setter,
+        found.kept,
+        found.decisions,
+    )
