@@ -10,9 +10,12 @@ from checker.engines import (
     Extraction,
     Failure,
     Launched,
+    asking,
     capture,
     extract_side,
     launched,
+    load_outlines,
+    question_for,
     with_schedule,
 )
 from checker.errors import InputError
@@ -22,7 +25,7 @@ from checker.judging.judge import Case
 from checker.judging.probes import Prober
 from checker.pairing import Opened, allow_deep_recursion, pairing, without_loading
 from checker.report.complete import complete
-from checker.report.model import Capture, ConfigRead, Facts, Report, Side, SideFacts
+from checker.report.model import Capture, ConfigRead, Facts, Raised, Report, Side, SideFacts
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -79,7 +82,7 @@ def _read(pair: Pairing, request: VerifyRequest) -> Report:
     inputs = with_schedule(deployed, inputs)
     serve = extract_side(deployed, pool, inputs)
     if serve.captures:
-        serve.captured = capture(deployed, inputs)
+        _capture(deployed, train, serve, inputs.target_config)
     comparison = _compared(train, serve, pool, contract.wires)
 
     def compare_without(config: dict[str, Any]) -> Comparison | None:
@@ -108,6 +111,21 @@ def _read(pair: Pairing, request: VerifyRequest) -> Report:
         facts=Facts(_facts(train, {}), _facts(serve, serve.weights)),
         excerpts=_excerpts(results, (*trainer.trees, *server.trees)),
     )
+
+
+def _capture(
+    deployed: Subject, train: Extraction, serve: Extraction, target: dict[str, Any] | None
+) -> None:
+    """What the target really hands over, and ids for which it would be what was trained."""
+    ids = serve.aux_layer_ids
+    question = question_for(target, None if ids is None else tuple(ids))
+    if question is None or deployed.engine.capture is None:
+        return
+    subject = replace(deployed, stubs=load_outlines())
+    serve.captured = capture(subject, question)
+    wanted = train.aux_boundaries
+    if wanted is not None and serve.captured.boundaries != tuple(wanted):
+        serve.asking = asking(subject, question, tuple(wanted))
 
 
 def _compared(
@@ -184,7 +202,20 @@ def _facts(extraction: Extraction, weights: Mapping[str, str | None]) -> SideFac
         if read.location is not None
     )
     layer_ids = tuple(ids) if ids is not None and all(isinstance(i, int) for i in ids) else None
-    return SideFacts(Capture(layer_ids=layer_ids), reads, weights)
+    return SideFacts(_captured(extraction, layer_ids), reads, weights)
+
+
+def _captured(extraction: Extraction, layer_ids: tuple[int, ...] | None) -> Capture:
+    """What one side captures."""
+    if extraction.aux_boundaries is not None:
+        return Capture(layer_ids, tuple(extraction.aux_boundaries))
+    found = extraction.captured
+    if found is None:
+        return Capture(layer_ids)
+    error = None
+    if found.error is not None:
+        error = Raised(found.error.type, found.error.message, found.error.location)
+    return Capture(layer_ids, found.boundaries, aliased=found.aliased, error=error)
 
 
 def _excerpts(results: Iterable[ClauseResult], trees: Iterable[Tree]) -> dict[Location, str]:

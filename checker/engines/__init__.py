@@ -5,7 +5,15 @@ each step as terms, where the checkpoint's tensors went, what was read of the co
 it ended if it did not end well. No engine's name occurs here.
 """
 
-from checker.engines.capture import Captured, Question, capture, is_registered, targets
+from checker.engines.capture import (
+    Captured,
+    Question,
+    asking,
+    capture,
+    is_registered,
+    question_for,
+    targets,
+)
 from checker.engines.description import Engine, load_engines, load_operators, load_outlines
 from checker.engines.drive import with_schedule
 from checker.engines.extraction import Extraction, Failure, extract_side
@@ -23,6 +31,7 @@ __all__ = [
     "Misfit",
     "Question",
     "Subject",
+    "asking",
     "capture",
     "extract_side",
     "launched",
@@ -30,6 +39,7 @@ __all__ = [
     "load_engines",
     "load_operators",
     "load_outlines",
+    "question_for",
     "targets",
     "with_schedule",
 ]

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from checker.location import Location
 
 _CONDITIONS = 24
+_MOST_LAYERS = 1000
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,6 +102,34 @@ def is_registered(subject: Subject, name: str) -> bool:
     stage = _stage(subject)
     cls = registry.named(_machine(subject, Inputs({}), ()), stage, name)
     return cls is not None and cls.lookup(stage.setter) is not None
+
+
+def question_for(config: dict[str, Any] | None, ids: tuple[int, ...] | None) -> Question | None:
+    """What to ask of the target that a configuration describes; None when it says too little."""
+    names = (config or {}).get("architectures")
+    layers = _layers(config or {})
+    if not isinstance(names, list) or not names or not isinstance(names[0], str) or layers is None:
+        return None
+    return Question(names[0], layers, ids, config)
+
+
+def _layers(config: dict[str, Any]) -> int | None:
+    """The number of layers of a target, also of one that nests its text model's configuration."""
+    for part in (config, *(v for v in config.values() if isinstance(v, dict))):
+        count = part.get("num_hidden_layers")
+        if isinstance(count, int) and not isinstance(count, bool) and 0 < count <= _MOST_LAYERS:
+            return count
+    return None
+
+
+def asking(subject: Subject, question: Question, wanted: tuple[int, ...]) -> list[int] | None:
+    """Ids for which the target hands over the wanted boundaries, if plain ones do."""
+    for shift in (1, 0):
+        ids = tuple(boundary - shift for boundary in wanted)
+        found = capture(subject, replace(question, ids=ids))
+        if found.boundaries == wanted and not found.aliased:
+            return list(ids)
+    return None
 
 
 def capture(subject: Subject, question: Question, inputs: Inputs | None = None) -> Captured:

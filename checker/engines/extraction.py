@@ -55,7 +55,9 @@ class Extraction:
 
     `logits[s]`: draft logits of step s, `feedback[s]` the state that step hands on (when the engine
     shows it). `aux_count` is the number of aux states by the configuration, `captured` what the
-    target really hands over. `checkpoint`: name → shape of what the trainer saves; `weights`: name
+    target really hands over. `aux_boundaries` are those that training captured, in their order;
+    with the ids `asking` the target would hand those over, too.
+    `checkpoint`: name → shape of what the trainer saves; `weights`: name
     → parameter it reached (server side). `trained` are the parameters used with gradients.
     `training_target`: what the trainer gives the target's head to make its targets.
     `vocabulary_map`: target ids by draft ids, None where the server keeps none.
@@ -76,7 +78,9 @@ class Extraction:
     aux_count: int | None = None
     captures: bool = False
     captured: Captured | None = None
+    asking: list[int] | None = None
     aux_layer_ids: list[int] | None = None
+    aux_boundaries: list[int] | None = None
     entry: str = ""
     entry_location: Location | None = None
     loader_location: Location | None = None
@@ -296,6 +300,8 @@ def _collect(m: Machine, names: dict[str, Any], result: Extraction) -> None:
         value = names.get(name)
         if isinstance(value, (Tensor, Unknown)):
             setattr(result, name, _term(m, value))
+    if isinstance(names.get("aux_boundaries"), list):
+        result.aux_boundaries = list(names["aux_boundaries"])
     for name in ("logits", "feedback"):
         values = names.get(name)
         if isinstance(values, list):

@@ -84,34 +84,6 @@ def _listed(names: list[str], most: int = 6) -> str:
     return f"{shown} and {len(names) - most} more" if len(names) > most else shown
 
 
-def aux_count(case: Case, _: Mapping[str, ClauseResult]) -> ClauseResult | None:
-    """The draft was trained on as many aux states as the server hands over."""
-    clause = case.contract.fact_owner("capture-count")
-    if clause is None or case.train.aux_count is None:
-        return None
-    trained, handed = case.train.aux_count, case.serve.aux_count
-    if case.serve.captured is not None and case.serve.captured.count is not None:
-        handed = case.serve.captured.count
-    if handed is None:
-        return ClauseResult(
-            clause.id,
-            Status.UNPROVEN,
-            clause.severity,
-            reason="how many aux states the server hands over is not known",
-        )
-    same = trained == handed
-    return ClauseResult(
-        clause.id,
-        Status.HOLDS if same else Status.VIOLATED,
-        clause.severity,
-        message=""
-        if same
-        else f"the draft was trained on {trained} aux states, the server hands over {handed}",
-        train=SideValue(str(trained)),
-        serve=SideValue(str(handed)),
-    )
-
-
 def config_reads(case: Case, results: Mapping[str, ClauseResult]) -> ClauseResult | None:
     """Every trained switch that matters here reaches the server.
 

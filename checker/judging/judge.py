@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from checker.graph.matching import Kind
 from checker.graph.terms import Term, postorder, unknowns
-from checker.judging import facts, flags, targets, wording
+from checker.judging import captures, facts, flags, targets, wording
 from checker.report.model import RAISES, ClauseResult, Raised, SideValue, Status
 
 if TYPE_CHECKING:
@@ -52,7 +52,7 @@ def judge(case: Case) -> list[ClauseResult]:
     if case.comparison is not None:
         _by_graph(case, case.comparison, results)
     _by_facts(case, results)
-    if all(r.status is Status.HOLDS for r in results.values()):
+    if all(r.status in (Status.HOLDS, Status.NOT_APPLICABLE) for r in results.values()):
         _doubted(case, results)
     return _beside(case, results)
 
@@ -86,7 +86,9 @@ def _by_facts(case: Case, results: dict[str, ClauseResult]) -> None:
     for decide in (
         facts.registry,
         facts.weights,
-        facts.aux_count,
+        captures.count,
+        captures.stream,
+        captures.boundaries,
         facts.config_reads,
         targets.vocabulary,
         targets.training_target,

@@ -1,0 +1,155 @@
+"""Clauses about what the target hands over: how many states, which boundaries, whether streams."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from checker.report.model import NOT_A_BOUNDARY, RAISES, ClauseResult, Raised, SideValue, Status
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from checker.contract.model import Clause
+    from checker.judging.judge import Case
+
+_NO_TARGET = "which target it is is not given: name it with --target"
+
+
+def count(case: Case, _: Mapping[str, ClauseResult]) -> ClauseResult | None:
+    """The draft was trained on as many aux states as the server hands over."""
+    clause = case.contract.fact_owner("capture-count")
+    if clause is None or case.train.aux_count is None:
+        return None
+    trained, handed = case.train.aux_count, case.serve.aux_count
+    if case.serve.captured is not None and case.serve.captured.count is not None:
+        handed = case.serve.captured.count
+    if handed is None:
+        return ClauseResult(
+            clause.id,
+            Status.UNPROVEN,
+            clause.severity,
+            reason="how many aux states the server hands over is not known",
+        )
+    same = trained == handed
+    return ClauseResult(
+        clause.id,
+        Status.HOLDS if same else Status.VIOLATED,
+        clause.severity,
+        message=""
+        if same
+        else f"the draft was trained on {trained} aux states, the server hands over {handed}",
+        train=SideValue(str(trained)),
+        serve=SideValue(str(handed)),
+    )
+
+
+def boundaries(case: Case, _: Mapping[str, ClauseResult]) -> ClauseResult | None:
+    """The target hands over the boundaries that were trained on, in their order."""
+    clause = case.contract.fact_owner("capture")
+    if clause is None:
+        return None
+    early = _not_followed(case, clause)
+    if early is not None:
+        return early
+    found, wanted = case.serve.captured, case.train.aux_boundaries
+    assert found is not None
+    if found.error is not None:
+        error = Raised(found.error.type, found.error.message, found.error.location)
+        return ClauseResult(
+            clause.id,
+            Status.VIOLATED,
+            clause.severity,
+            message=f"with these ids the server raises {error.type}: {error.message}",
+            remedy=_remedy(case),
+            error=error,
+            train=SideValue(None if wanted is None else _listed(wanted)),
+            serve=_served(case),
+        )
+    if wanted is None:
+        reason = "which boundaries were captured in training is not known"
+        return _unproven(clause, reason)
+    handed = found.boundaries or ()
+    if NOT_A_BOUNDARY in handed:
+        reason = "a captured value is no boundary at all"
+        return ClauseResult(clause.id, Status.NOT_APPLICABLE, clause.severity, reason=reason)
+    if None in handed:
+        return _unproven(clause, "which boundary a captured value is could not be told")
+    same = tuple(wanted) == handed
+    return ClauseResult(
+        clause.id,
+        Status.HOLDS if same else Status.VIOLATED,
+        clause.severity,
+        message=""
+        if same
+        else f"trained on boundaries {_listed(wanted)}, the server hands over {_listed(handed)}",
+        remedy="" if same else _remedy(case),
+        train=SideValue(_listed(wanted)),
+        serve=_served(case),
+    )
+
+
+def stream(case: Case, _: Mapping[str, ClauseResult]) -> ClauseResult | None:
+    """What the target hands over is the residual stream, and stays so."""
+    clause = case.contract.fact_owner("capture-stream")
+    if clause is None:
+        return None
+    early = _not_followed(case, clause)
+    if early is not None:
+        return early
+    found = case.serve.captured
+    assert found is not None
+    if found.error is not None:
+        return ClauseResult(clause.id, Status.NOT_APPLICABLE, clause.severity, reason=RAISES)
+    handed = found.boundaries or ()
+    message = ""
+    if NOT_A_BOUNDARY in handed:
+        message = f"the server hands over {_listed(handed)}: not the residual stream of the target"
+    elif found.aliased:
+        message = f"what is stored for ids {_listed(found.aliased)} is overwritten in place later"
+    elif None in handed:
+        return _unproven(clause, "what a captured value is could not be told")
+    return ClauseResult(
+        clause.id,
+        Status.VIOLATED if message else Status.HOLDS,
+        clause.severity,
+        message=message,
+        serve=_served(case),
+    )
+
+
+def _not_followed(case: Case, clause: Clause) -> ClauseResult | None:
+    """What is said where the target was not followed to its end."""
+    if not case.serve.captures:
+        reason = "the draft is given no states of target layers"
+        return ClauseResult(clause.id, Status.NOT_APPLICABLE, clause.severity, reason=reason)
+    found = case.serve.captured
+    if found is None:
+        return _unproven(clause, _NO_TARGET)
+    if found.boundaries is None and (found.error is None or found.refused):
+        place = f" ({found.place})" if found.place is not None else ""
+        return _unproven(clause, f"{found.target}: {found.reason or 'not followed'}{place}")
+    return None
+
+
+def _unproven(clause: Clause, reason: str) -> ClauseResult:
+    return ClauseResult(clause.id, Status.UNPROVEN, clause.severity, reason=reason)
+
+
+def _served(case: Case) -> SideValue:
+    found = case.serve.captured
+    if found is None:
+        return SideValue()
+    value = None if found.boundaries is None else _listed(found.boundaries)
+    places = [place for place in (found.setter, *found.kept) if place is not None]
+    return SideValue(value, tuple(places[:3]))
+
+
+def _remedy(case: Case) -> str:
+    """Which ids to write instead; nothing where plain ones do not help."""
+    if case.serve.asking is None:
+        return ""
+    return f"Write the layer ids {_listed(case.serve.asking)} in the served configuration."
+
+
+def _listed(values: Sequence[int | str | None]) -> str:
+    return "[" + ", ".join("?" if value is None else str(value) for value in values) + "]"
