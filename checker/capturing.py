@@ -11,7 +11,6 @@ from checker.engines import (
     capture,
     is_registered,
     load_engines,
-    load_outlines,
     targets,
 )
 from checker.errors import InputError
@@ -36,7 +35,7 @@ def capturing(request: CaptureRequest, opened: list[Opened] | None = None) -> Ta
     server = open_side(load_engines(), "server", request.source, request.with_, request.access)
     if opened is not None:
         opened.append(server)
-    subject = server.subject(load_outlines())
+    subject = server.outline()
     if subject.engine.capture is None:
         raise InputError("nothing says how this server captures", "give a server", request.source)
     known = targets(subject) if request.target is None else [request.target]

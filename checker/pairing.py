@@ -15,6 +15,7 @@ from checker.engines import (
     extract_side,
     load_engines,
     load_operators,
+    load_outlines,
 )
 from checker.errors import InputError
 from checker.launch import parse_launch
@@ -49,6 +50,13 @@ class Opened:
     def tree(self) -> Tree:
         """The engine's own source."""
         return self.trees[0]
+
+    def outline(self) -> Subject:
+        """The engine's own tree alone, for running targets in outline.
+
+        Their configurations are open: the classes that libraries have for them are not needed.
+        """
+        return Subject(self.engine, Workspace([self.tree]), load_outlines(), self.tree.label)
 
     def subject(self, stubs: Stubs) -> Subject:
         """What the engines stage works on."""

@@ -14,7 +14,6 @@ from checker.engines import (
     capture,
     extract_side,
     launched,
-    load_outlines,
     question_for,
     with_schedule,
 )
@@ -82,7 +81,7 @@ def _read(pair: Pairing, request: VerifyRequest) -> Report:
     inputs = with_schedule(deployed, inputs)
     serve = extract_side(deployed, pool, inputs)
     if serve.captures:
-        _capture(deployed, train, serve, inputs.target_config)
+        _capture(server, train, serve, inputs.target_config)
     comparison = _compared(train, serve, pool, contract.wires)
 
     def compare_without(config: dict[str, Any]) -> Comparison | None:
@@ -114,14 +113,14 @@ def _read(pair: Pairing, request: VerifyRequest) -> Report:
 
 
 def _capture(
-    deployed: Subject, train: Extraction, serve: Extraction, target: dict[str, Any] | None
+    server: Opened, train: Extraction, serve: Extraction, target: dict[str, Any] | None
 ) -> None:
     """What the target really hands over, and ids for which it would be what was trained."""
     ids = serve.aux_layer_ids
     question = question_for(target, None if ids is None else tuple(ids))
-    if question is None or deployed.engine.capture is None:
+    if question is None or server.engine.capture is None:
         return
-    subject = replace(deployed, stubs=load_outlines())
+    subject = server.outline()
     serve.captured = capture(subject, question)
     wanted = train.aux_boundaries
     if wanted is not None and serve.captured.boundaries != tuple(wanted):

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import ast
 import re
+import sys
 from typing import TYPE_CHECKING
 
 from checker.interpreter import imports
+from checker.interpreter.outline import said
 from checker.interpreter.values import ClassValue, Raised, Stuck
 from checker.syntax import UnparsableModule
 
@@ -21,10 +24,39 @@ _ENDS = (Raised, Stuck, UnparsableModule, RecursionError)
 def having(m: Machine, stage: CaptureStage) -> dict[str, ClassValue]:
     """Registered classes that define or inherit the stage's method, by architecture."""
     found: dict[str, ClassValue] = {}
-    for cls in registered(m, stage, related(_texts(m, stage.package), stage.setter)):
+    modules = related(_texts(m, stage.package), stage.setter)
+    for cls in registered(m, stage, modules):
         if cls.lookup(stage.setter) is not None:
             found.setdefault(cls.name, cls)
+    for cls in _derived(m, stage, modules, set(found)):
+        found.setdefault(cls.name, cls)
     return dict(sorted(found.items()))
+
+
+def _derived(
+    m: Machine, stage: CaptureStage, modules: list[str], known: set[str]
+) -> Iterator[ClassValue]:
+    """Classes that inherit from a registered one: servers build some of them by other ways."""
+    for name in modules:
+        file = m.workspace.find(f"{stage.package}.{name}")
+        for node in file.body if file is not None else ():
+            if not isinstance(node, ast.ClassDef) or node.name in known:
+                continue
+            if any(isinstance(base, ast.Name) and base.id in known for base in node.bases):
+                cls = _defined(m, stage, name, node.name)
+                if cls is not None:
+                    yield cls
+
+
+def _defined(m: Machine, stage: CaptureStage, module: str, name: str) -> ClassValue | None:
+    """A class of a module, if it has the stage's method."""
+    home = m.module(f"{stage.package}.{module}")
+    try:
+        cls = None if home is None else imports.module_name(m, home, name)
+    except _ENDS:
+        return None
+    has = isinstance(cls, ClassValue) and cls.lookup(stage.setter) is not None
+    return cls if has else None
 
 
 def named(m: Machine, stage: CaptureStage, name: str) -> ClassValue | None:
@@ -34,7 +66,12 @@ def named(m: Machine, stage: CaptureStage, name: str) -> ClassValue | None:
     """
     texts = _texts(m, stage.package)
     likely = [module for module, text in texts.items() if name.encode() in text]
-    return next((cls for cls in registered(m, stage, likely) if cls.name == name), None)
+    found = next((cls for cls in registered(m, stage, likely) if cls.name == name), None)
+    if found is not None:
+        return found
+    return next(
+        (cls for cls in (_defined(m, stage, module, name) for module in likely) if cls), None
+    )
 
 
 def registered(m: Machine, stage: CaptureStage, names: list[str]) -> Iterator[ClassValue]:
@@ -45,7 +82,9 @@ def registered(m: Machine, stage: CaptureStage, names: list[str]) -> Iterator[Cl
             continue
         try:
             listed = imports.module_name(m, module, stage.listed)
-        except _ENDS:
+        except _ENDS as error:
+            if m.debug:
+                sys.stderr.write(f"registry: {name}: {said(error)}\n")
             continue  # a module that fails to import is left out of the registry
         for cls in listed if isinstance(listed, (list, tuple)) else [listed]:
             if isinstance(cls, ClassValue):
@@ -78,8 +117,3 @@ def related(texts: dict[str, bytes], word: str) -> list[str]:
         new = {name for name, used in words.items() if name not in found and used & marks}
         found |= new
     return sorted(found)
-
-
-def all_names(m: Machine, stage: CaptureStage) -> list[str]:
-    """Every module of the registry's package."""
-    return sorted(_texts(m, stage.package))

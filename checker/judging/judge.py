@@ -400,6 +400,11 @@ def _failed(case: Case, side: str, failure: Failure, results: dict[str, ClauseRe
         train=SideValue(None, places) if side == "train" else SideValue(),
         serve=SideValue(None, places) if side == "serve" else SideValue(),
     )
+    if side == "serve":  # what the target hands over does not depend on the draft
+        for decide in (captures.stream, captures.boundaries):
+            found = decide(case, results)
+            if found is not None and found.id != owner.id:
+                results[found.id] = found
     if side == "serve" and case.serve.entry:
         registered = facts.registry(case, results)
         if registered is not None and owner.id != registered.id:
