@@ -288,9 +288,7 @@ def verify_request(given: argparse.Namespace, progress: Callable[[str], None]) -
     )
 
 
-def capture_request(
-    given: argparse.Namespace, progress: Callable[[str], None]
-) -> CaptureRequest:
+def capture_request(given: argparse.Namespace, progress: Callable[[str], None]) -> CaptureRequest:
     """What ``capture`` was asked."""
     name = given.why or given.target
     if name != "all" and not _CLASS.fullmatch(name):

@@ -46,7 +46,8 @@ def capturing(request: CaptureRequest, opened: list[Opened] | None = None) -> Ta
     config = None if request.config is None else dict(request.config.data)
     rows = []
     for name in known:
-        request.access.progress(name)
+        if request.access.progress is not None:
+            request.access.progress(name)
         question = Question(name, request.layers, request.ids, config)
         rows.append(_row(capture(subject, question)))
     return Table(server.tree.label, request.layers, request.ids, tuple(rows))

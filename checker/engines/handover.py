@@ -82,7 +82,7 @@ def _apart(m: Machine, function: Value, index: Value, prefix: Value) -> Value:
         outline.building = building
 
 
-def _open_config(m: Machine, reason: Value, given: Value, everywhere: Value) -> Value:
+def _open_config(_: Machine, reason: Value, given: Value, everywhere: Value) -> Value:
     return open_values.opened(str(reason), given, dict(everywhere))
 
 

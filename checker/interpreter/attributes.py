@@ -116,10 +116,8 @@ def _find(m: Machine, value: Value, name: str, special: bool, absent: bool = Fal
     match value:
         case Instance():
             return instance_attributes.of_instance(m, value, name, special)
-        case Open():
-            return open_values.attribute(value, name)
         case Unknown():
-            return value
+            return open_values.attribute(value, name) if isinstance(value, Open) else value
         case ClassValue():
             return class_attributes.of_class(m, value, name)
         case SuperValue():

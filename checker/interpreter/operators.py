@@ -156,8 +156,8 @@ def _tensor_binary(m: Machine, name: str, left: Value, right: Value) -> Value:
     from checker.interpreter import products
 
     if left is None or right is None:
-        kinds = f"'{_kind(left)}' and '{_kind(right)}'"
-        raise m.exception("TypeError", f"unsupported operand type(s) for {name}: {kinds}")
+        sides = f"'{_kind(left)}' and '{_kind(right)}'"
+        raise m.exception("TypeError", f"unsupported operand type(s) for {name}: {sides}")
     if name == "matmul":
         return products.matmul(m, left, right)
     if name in _LOGICAL:

@@ -1,9 +1,9 @@
 """Running a model in outline: what heavy parts compute is left open, the way between them is run.
 
 For the question which intermediate states a model hands over, attention and experts may compute
-anything. With an outline set, modules are built when something of them is first asked for, statement
-by statement: what cannot be followed leaves the names it would have bound unknown. The parts of a
-decoder layer are not entered; each call of one gives a fresh tensor.
+anything. With an outline set, modules are built when something of them is first asked for,
+statement by statement: what cannot be followed leaves the names it would have bound unknown. The
+parts of a decoder layer are not entered; each call of one gives a fresh tensor.
 """
 
 from __future__ import annotations
@@ -116,7 +116,10 @@ class Outline:
         if isinstance(one, Instance) and isinstance(two, Instance):
             if one.cls is two.cls and one.cls.lookup("alike") is not None:
                 return one
-            classes = [*self.choices.get(id(one.cls), (one.cls,)), *self.choices.get(id(two.cls), (two.cls,))]
+            classes = [
+                *self.choices.get(id(one.cls), (one.cls,)),
+                *self.choices.get(id(two.cls), (two.cls,)),
+            ]
             if all(is_open(cls) or cls.lookup("alike") is not None for cls in classes):
                 return self._one_of(list(dict.fromkeys(classes)))
         if m.debug:
@@ -216,7 +219,9 @@ class Outline:
         self.calls += 1
         name = f"{cls.name} {self.calls}"
         if m.debug and not tensors:
-            parts.note(m, f"{name} is given {[v for v in values if isinstance(v, Unknown)]}", m.trail()[-1])
+            parts.note(
+                m, f"{name} is given {[v for v in values if isinstance(v, Unknown)]}", m.trail()[-1]
+            )
         count = self._arity(m, cls, method)
         if count is None:
             return fresh_input(m, name, shape)

@@ -15,7 +15,9 @@ from checker.interpreter.values import Raised, Stuck, Unknown, Value
 if TYPE_CHECKING:
     from checker.interpreter.machine import Frame, Machine
 
-_HARMLESS = frozenset(("getattr", "hasattr", "isinstance", "len", "int", "float", "bool", "min", "max"))
+_HARMLESS = frozenset(
+    ("getattr", "hasattr", "isinstance", "len", "int", "float", "bool", "min", "max")
+)
 
 
 def bool_op(m: Machine, frame: Frame, node: ast.BoolOp) -> Value:

@@ -75,7 +75,9 @@ def note(m: Machine, text: str, error: object) -> None:
     sys.stderr.write(f"outline: {text} {getattr(error, 'location', None)}\n")
 
 
-def fitting(m: Machine, init: Value, args: list[Value], kwargs: dict[str, Value]) -> dict[str, Value]:
+def fitting(
+    m: Machine, init: Value, args: list[Value], kwargs: dict[str, Value]
+) -> dict[str, Value]:
     """Keywords for a constructor: those it does not take are left out, missing ones are unknown.
 
     An object that cannot be built at all hands nothing over; what it would is asked nevertheless.

@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from checker.contract.model import Clause
+    from checker.engines import Captured
     from checker.judging.judge import Case
 
 _NO_TARGET = "which target it is is not given: name it with --target"
@@ -48,11 +49,10 @@ def boundaries(case: Case, _: Mapping[str, ClauseResult]) -> ClauseResult | None
     clause = case.contract.fact_owner("capture")
     if clause is None:
         return None
-    early = _not_followed(case, clause)
-    if early is not None:
-        return early
     found, wanted = case.serve.captured, case.train.aux_boundaries
-    assert found is not None
+    early = _not_followed(case, clause, found)
+    if early is not None or found is None:
+        return early
     if found.error is not None:
         error = Raised(found.error.type, found.error.message, found.error.location)
         return ClauseResult(
@@ -93,11 +93,10 @@ def stream(case: Case, _: Mapping[str, ClauseResult]) -> ClauseResult | None:
     clause = case.contract.fact_owner("capture-stream")
     if clause is None:
         return None
-    early = _not_followed(case, clause)
-    if early is not None:
-        return early
     found = case.serve.captured
-    assert found is not None
+    early = _not_followed(case, clause, found)
+    if early is not None or found is None:
+        return early
     if found.error is not None:
         return ClauseResult(clause.id, Status.NOT_APPLICABLE, clause.severity, reason=RAISES)
     handed = found.boundaries or ()
@@ -117,12 +116,11 @@ def stream(case: Case, _: Mapping[str, ClauseResult]) -> ClauseResult | None:
     )
 
 
-def _not_followed(case: Case, clause: Clause) -> ClauseResult | None:
+def _not_followed(case: Case, clause: Clause, found: Captured | None) -> ClauseResult | None:
     """What is said where the target was not followed to its end."""
     if not case.serve.captures:
         reason = "the draft is given no states of target layers"
         return ClauseResult(clause.id, Status.NOT_APPLICABLE, clause.severity, reason=reason)
-    found = case.serve.captured
     if found is None:
         return _unproven(clause, _NO_TARGET)
     if found.boundaries is None and (found.error is None or found.refused):

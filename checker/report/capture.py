@@ -13,7 +13,10 @@ Boundaries = tuple["int | str | None", ...]
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One target: see `checker.engines.Captured`. `place` is where it raises or was not followed."""
+    """One target, see `checker.engines.Captured`.
+
+    `place` is where it raises or was not followed.
+    """
 
     target: str
     ids: tuple[int, ...] | None
@@ -77,8 +80,7 @@ def render(table: Table) -> str:
     ids = "no ids" if table.ids is None else f"ids {_listed(table.ids)}"
     lines = [f"{table.source}: what targets of {table.layers} layers hand over for {ids}", ""]
     width = max([len(row.target) for row in table.rows] or [0])
-    for row in table.rows:
-        lines.append(f"  {row.target:<{width}}  {_rule(row):<16}  {_said(row)}".rstrip())
+    lines += [f"  {row.target:<{width}}  {_rule(row):<16}  {_said(row)}" for row in table.rows]
     open_rows = [row for row in table.rows if not row.is_decided]
     lines += ["", f"{len(table.rows)} targets, {len(open_rows)} not proven"]
     return "\n".join(lines) + "\n"
