@@ -401,7 +401,14 @@ UNKNOWN = [
 ]
 """Variants that cannot be followed: these clauses are unproven, and what rests on them."""
 
-NOT_HERE = {"attention-qk-norm", "aux-count", "embedding-source", "layers"}
+NOT_HERE = {
+    "attention-qk-norm",
+    "aux-boundaries",
+    "aux-count",
+    "aux-stream",
+    "embedding-source",
+    "layers",
+}
 """Clauses that the small engines cannot break; the real releases' tests do."""
 
 
