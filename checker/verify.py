@@ -123,7 +123,8 @@ def _capture(
     subject = server.outline()
     serve.captured = capture(subject, question)
     wanted = train.aux_boundaries
-    if wanted is not None and serve.captured.boundaries != tuple(wanted):
+    decided = serve.captured.is_decided
+    if decided and wanted is not None and serve.captured.boundaries != tuple(wanted):
         serve.asking = asking(subject, question, tuple(wanted))
 
 

@@ -106,7 +106,8 @@ def _texts(m: Machine, package: str) -> dict[str, bytes]:
 def related(texts: dict[str, bytes], word: str) -> list[str]:
     """Modules whose classes can have a method.
 
-    Those that name it, and those that name such modules: what names neither can neither define nor inherit it.
+    Those that name it, and those that name such modules: what names neither can neither define nor
+    inherit it.
     """
     wanted = word.encode()
     found = {name for name, text in texts.items() if wanted in text}

@@ -1,0 +1,59 @@
+"""Targets of real releases: what their own code was seen to hand over, of 61 layers."""
+
+from __future__ import annotations
+
+from functools import cache
+
+import pytest
+
+from checker.engines import Question, Subject, capture, load_engines
+from checker.errors import InputError
+from checker.pairing import allow_deep_recursion, open_side
+from checker.request import Access
+
+pytestmark = pytest.mark.network
+FAST, ALL = (), (pytest.mark.long,)
+ROWS = [
+    # release, target, ids, boundaries (None: raises), ids overwritten later, marks
+    ("0.5.9", "LlamaForCausalLM", None, (2, 30, 58), (), FAST),
+    ("0.5.9", "LlamaForCausalLM", (-1, 2, 30), None, (), FAST),
+    ("0.5.9", "Qwen3ForCausalLM", (-1, 2, 30), (0, 3, 31), (-1,), FAST),
+    ("0.5.23", "LlamaForCausalLM", (59, 31, 3), (4, 32, 60), (), FAST),
+    ("0.4.6", "LlamaForCausalLM", (3, 31, 59), (2, 30, 58), (), ALL),
+    ("0.5.9", "Qwen2MoeForCausalLM", (-1, 2, 30), (0, 3, 31), (), ALL),
+    ("0.5.9", "Qwen3NextForCausalLM", (2, 30, 58), (3, 31, 59), (), ALL),
+    ("0.5.9", "DeepseekV3ForCausalLM", (-1, 2, 30), None, (), ALL),
+    ("0.5.23", "DeepseekV3ForCausalLM", (2, 30, 58), (2, 30, 58), (), ALL),
+    ("0.5.23", "DeepseekV3ForCausalLM", (-1, 2, 30), None, (), ALL),
+    ("0.5.23", "Glm4MoeLiteForCausalLM", (-1, 2, 30), (2, 30), (), ALL),
+    ("0.5.23", "Gemma3ForCausalLM", None, ("not-a-boundary",) * 3, (), ALL),
+    ("0.5.23", "MiniMaxM3SparseForConditionalGeneration", None, (3, 31, 59), (), ALL),
+]
+
+
+@cache
+def subject(release: str) -> Subject:
+    """A release, opened once; the test is skipped where the index cannot be reached."""
+    allow_deep_recursion()
+    try:
+        return open_side(load_engines(), "server", f"sglang=={release}", [], Access()).outline()
+    except InputError as error:
+        pytest.skip(f"sglang {release} is not at hand: {error}")
+
+
+@pytest.mark.parametrize(
+    ("release", "target", "ids", "boundaries", "aliased"),
+    [pytest.param(*row[:5], marks=row[5], id=f"{row[0]}-{row[1]}-{row[2]}") for row in ROWS],
+)
+def test_what_a_release_hands_over(
+    release: str,
+    target: str,
+    ids: tuple[int, ...] | None,
+    boundaries: tuple[int | str, ...] | None,
+    aliased: tuple[int, ...],
+) -> None:
+    """As its setter and its loop over stand-in layers did when they were run."""
+    found = capture(subject(release), Question(target, 61, ids))
+    assert found.is_decided, found.reason
+    assert (found.boundaries, found.aliased) == (boundaries, aliased)
+    assert (found.error is not None) == (boundaries is None)
