@@ -12,6 +12,7 @@ from checker.interpreter import (
     expressions,
     havoc,
     outline,
+    outline_building,
     scopes,
     statements,
 )
@@ -114,7 +115,7 @@ def call_function(
     node, code = function.node, scope.code
     first = next(iter(scope.names.values()), None)
     frame = Frame(scope, function.module, function.name, node, function.owner, first)
-    frame.lenient = m.outline is not None and outline.is_lenient(m, function.name, first)
+    frame.lenient = m.outline is not None and outline_building.is_lenient(m, function.name, first)
     if isinstance(node, ast.Lambda):
         body = node.body
         return m.run_in(frame, lambda: expressions.evaluate(m, frame, body))

@@ -19,7 +19,7 @@ from checker.interpreter import (
     expressions,
     imports,
     operators,
-    outline,
+    outline_building,
     outline_choices,
     patterns,
     scopes,
@@ -58,7 +58,7 @@ def run_statement(m: Machine, frame: Frame, stmt: ast.stmt) -> Signal | None:
     m.tick()
     frame.node = stmt
     if frame.lenient:
-        return outline.run_statement(m, frame, stmt)
+        return outline_building.run_statement(m, frame, stmt)
     return plain_statement(m, frame, stmt)
 
 
@@ -172,7 +172,7 @@ def _if(m: Machine, frame: Frame, stmt: ast.If) -> Signal | None:
     test = expressions.evaluate(m, frame, stmt.test)
     if m.outline is not None and isinstance(test, Unknown):
         calls_too = bool(m.outline.building)
-        if outline_choices.only_binds(stmt, calls_too) and outline.joined(m, frame, stmt):
+        if outline_choices.only_binds(stmt, calls_too) and outline_building.joined(m, frame, stmt):
             return None
     taken = m.truth(test, "if")
     keys = m.keys_read_since(mark) or _texts_in(frame, stmt.test)

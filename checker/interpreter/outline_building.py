@@ -1,0 +1,135 @@
+"""Constructors in an outline run, statement by statement, and conditions that nothing decides."""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from checker.interpreter import outline_parts as parts
+from checker.interpreter.outline import MISSING, said
+from checker.interpreter.tensors import Tensor
+from checker.interpreter.values import Instance, Raised, Stuck, Value
+
+if TYPE_CHECKING:
+    from checker.interpreter.machine import Frame, Machine
+    from checker.interpreter.statements import Signal
+
+
+def run_statement(m: Machine, frame: Frame, stmt: ast.stmt) -> Signal | None:
+    """A statement of a constructor: what it cannot bind is unknown, and it goes on."""
+    from checker.interpreter import expressions, statements
+
+    if isinstance(stmt, ast.Raise):
+        return statements.Signal("raise")  # no object comes of this way: the other one counts
+    if isinstance(stmt, ast.If):
+        try:
+            taken = m.truth(expressions.evaluate(m, frame, stmt.test), "if")
+        except (Raised, Stuck):
+            m.check_budget()
+            return both(m, frame, stmt)
+        return statements.run_block(m, frame, stmt.body if taken else stmt.orelse)
+    try:
+        return statements.plain_statement(m, frame, stmt)
+    except (Raised, Stuck) as error:
+        m.check_budget()
+        if m.debug:
+            parts.note(m, said(error), error)
+        unknown = m.unknown(f"while it is built: {said(error)}", harmless=True)
+        for target in _targets(stmt):
+            try:
+                statements.assign(m, frame, target, unknown)
+            except (Raised, Stuck):
+                m.check_budget()
+        return None
+
+
+def _targets(stmt: ast.stmt) -> list[ast.expr]:
+    """What a statement binds; of compound ones nothing (their own statements see to it)."""
+    match stmt:
+        case ast.Assign(targets=targets):
+            return targets
+        case ast.AnnAssign(target=target, value=value) if value is not None:
+            return [target]
+        case ast.AugAssign(target=target):
+            return [target]
+        case _:
+            return []
+
+
+def both(m: Machine, frame: Frame, stmt: ast.If) -> Signal | None:
+    """A condition of a constructor that nothing decides: both branches run.
+
+    Where they differ, what they set is unknown, or a part of one of several classes.
+    """
+    places, ways = _both_ways(m, frame, stmt)
+    possible = [way for way in ways if way.signal is None or way.signal.kind != "raise"]
+    _settle(m, places, possible or ways)
+    return None if possible else ways[0].signal
+
+
+def joined(m: Machine, frame: Frame, stmt: ast.If) -> bool:
+    """A condition elsewhere, both branches of which only bind names.
+
+    False, and nothing done, where what they bind are tensors: one of two tensors is neither.
+    """
+    places, ways = _both_ways(m, frame, stmt)
+    for one, two in zip(*(way.names for way in ways), strict=True):
+        for name in dict.fromkeys([*one, *two]):
+            a, b = one.get(name, MISSING), two.get(name, MISSING)
+            if a is not b and (isinstance(a, Tensor) or isinstance(b, Tensor)):
+                return False
+    _settle(m, places, ways)
+    return True
+
+
+_Names = dict[str, Value]
+
+
+@dataclass(frozen=True, slots=True)
+class _Way:
+    """What a branch left: how it ended, and the names of the function and of the object."""
+
+    signal: Signal | None
+    names: list[_Names]
+
+
+def _both_ways(m: Machine, frame: Frame, stmt: ast.If) -> tuple[list[_Names], list[_Way]]:
+    """Runs both branches from the same state, which is restored."""
+    from checker.interpreter import statements
+
+    holder = frame.first_argument
+    places = [frame.scope.names]
+    if frame.lenient and isinstance(holder, Instance):
+        places.append(holder.attrs)
+    before = [dict(place) for place in places]
+    ways: list[_Way] = []
+    for body in (stmt.body, stmt.orelse):
+        try:
+            signal = statements.run_block(m, frame, body)
+            ways.append(_Way(signal, [dict(place) for place in places]))
+        finally:
+            for place, old in zip(places, before, strict=True):
+                place.clear()
+                place.update(old)
+    return places, ways
+
+
+def _settle(m: Machine, places: list[_Names], ways: list[_Way]) -> None:
+    """Leaves what both ways left, or what the only one did."""
+    assert m.outline is not None
+    for place, one, two in zip(places, ways[0].names, ways[-1].names, strict=True):
+        for name in dict.fromkeys([*one, *two]):
+            a, b = one.get(name, MISSING), two.get(name, MISSING)
+            place[name] = a if one is two else m.outline.either(m, a, b, name)
+
+
+def is_lenient(m: Machine, name: str, first: Value) -> bool:
+    """Whether a function is the constructor of an object that is being built."""
+    outline = m.outline
+    return (
+        outline is not None
+        and name == "__init__"
+        and bool(outline.building)
+        and first is outline.building[-1]
+    )
