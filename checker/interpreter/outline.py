@@ -157,6 +157,16 @@ class Outline:
                 return parts.like(m, side, f"scaled {self.calls}")
         return left if isinstance(left, Unknown) else right
 
+    def is_batch(self, m: Machine, value: Value) -> bool:
+        """Whether a value is one tensor of any number of tokens, where a model takes several.
+
+        Parts of layers, which may give more than is seen of them, are another matter.
+        """
+        if self.depth or not isinstance(value, Tensor):
+            return False
+        shape = value.shape(m)
+        return bool(shape) and shape[0] == symbol("S")
+
     # -- running -------------------------------------------------------------------------------
 
     def is_part(self, instance: Value) -> bool:

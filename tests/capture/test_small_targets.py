@@ -169,6 +169,15 @@ def test_the_last_boundary_is_dropped_by_the_loop(tmp_path: Path) -> None:
     assert ask(tmp_path, (1, LAYERS - 1)).boundaries == (2,)
 
 
+def test_a_target_that_expects_states_which_the_loop_dropped(tmp_path: Path) -> None:
+    """Without any state the model gives the hidden states alone, which are no two values."""
+    edit = ("return hidden, kept", "return (hidden, kept) if kept else hidden")
+    found = ask(tmp_path, (LAYERS - 1,), edit)
+    assert found.error is not None
+    assert found.error.type == "ValueError"
+    assert ask(tmp_path, (1,), edit).boundaries == (2,)
+
+
 def test_a_reversed_list_comes_reversed(tmp_path: Path) -> None:
     """What is concatenated is the list as it is handed over."""
     found = ask(tmp_path, (1, 3), ("return hidden, kept", "return hidden, kept[::-1]"))
