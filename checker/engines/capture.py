@@ -43,6 +43,7 @@ class Captured:
     (`reason` says why). `aliased`: requested ids whose stored tensor is overwritten later.
     `kept`: where values are put into lists; `decisions`: what was answered both ways.
     `refused`: what ends the run may be a configuration that the server does not take.
+    `norm`: epsilon and offset of the RMSNorm before the target's head, where it is one.
     """
 
     target: str
@@ -56,6 +57,7 @@ class Captured:
     refused: bool = False
     kept: tuple[Location, ...] = ()
     decisions: tuple[str, ...] = ()
+    norm: tuple[float, float] | None = None
 
     @property
     def is_decided(self) -> bool:
@@ -156,7 +158,9 @@ def capture(subject: Subject, question: Question, inputs: Inputs | None = None) 
         taken = [result for result in results if not result.refused]
         if any(result.answer != taken[0].answer for result in taken[1:]):
             return _undecided(question, decision)
-    return next((result for result in results if not result.refused), results[0])
+    answer = next((result for result in results if not result.refused), results[0])
+    norms = {result.norm for result in results if not result.refused}
+    return answer if len(norms) < 2 else replace(answer, norm=None)
 
 
 def _undecided(question: Question, decision: Decision | None) -> Captured:
@@ -216,7 +220,8 @@ def _one_path(
         return replace(blank, reason=str(error) or "it nests too deeply"), m.decisions
     kept = dict.fromkeys(place for _, _, place in m.outline.stored if place is not None)
     blank = replace(blank, kept=tuple(kept), decisions=tuple(d.text for d in m.decisions))
-    return _read(blank, module.scope.names.get("captured")), m.decisions
+    found = _read(blank, module.scope.names.get("captured"))
+    return replace(found, norm=_norm(module.scope.names.get("target_norm"))), m.decisions
 
 
 def _read(blank: Captured, found: Value) -> Captured:
@@ -227,6 +232,14 @@ def _read(blank: Captured, found: Value) -> Captured:
     boundaries, overwritten = found
     aliased = tuple(_requested(blank.ids, boundaries, index) for index in overwritten)
     return replace(blank, boundaries=tuple(boundaries), aliased=aliased)
+
+
+def _norm(found: Value) -> tuple[float, float] | None:
+    """Epsilon and offset, where both are numbers."""
+    if not isinstance(found, tuple) or not all(isinstance(v, (int, float)) for v in found):
+        return None
+    eps, offset = found
+    return float(eps), float(offset)
 
 
 def _requested(ids: tuple[int, ...] | None, boundaries: list[Any], index: int) -> int:
