@@ -35,8 +35,8 @@ _DTYPES = {"float": "torch.bfloat16", "int": "torch.int64", "bool": "torch.bool"
 def attribute(m: Machine, t: Tensor, name: str, absent: bool = False) -> Value:
     """`t.name`.
 
-    `absent`: the code asks whether there is one; otherwise a name that is not known is taken to be
-    one of torch's.
+    `absent`: the code asks whether there is one. Otherwise a name that is none of torch's may have
+    been set where it was not seen: a doubt.
     """
     if name in t.extra:
         return t.extra[name]
@@ -48,8 +48,8 @@ def attribute(m: Machine, t: Tensor, name: str, absent: bool = False) -> Value:
         return Native(name, lambda m, args, kwargs: _called(m, method, t, args, kwargs))
     if name.startswith("__") and name.endswith("__"):
         return m.unknown(f"{name} of a tensor") if name in _SPECIAL else MISSING
-    if absent and name not in OTHER_NAMES:
-        return MISSING
+    if name not in OTHER_NAMES:
+        return MISSING if absent else m.unknown(f"{name} of a tensor, if there is one")
     return Native(name, lambda m, args, kwargs: _undescribed(m, t, name, args, kwargs))
 
 

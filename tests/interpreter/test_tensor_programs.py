@@ -371,6 +371,12 @@ def test_scatter_refuses_another_element_type_as_torch_does(source: str) -> None
     assert not m.doubts
 
 
+def test_an_attribute_that_tensors_do_not_have_is_a_doubt() -> None:
+    m = machine({"main.py": "def main(x):\n    return (x + 1).no_such_thing is not None"})
+    call(m, "main", "main", fresh_input(m, "x", (S,)))
+    assert any("no_such_thing" in reason for reason in m.doubts)
+
+
 def test_an_element_type_that_is_not_followed_is_a_doubt() -> None:
     program = """
         import torch
