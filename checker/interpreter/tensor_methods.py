@@ -35,8 +35,8 @@ _DTYPES = {"float": "torch.bfloat16", "int": "torch.int64", "bool": "torch.bool"
 def attribute(m: Machine, t: Tensor, name: str, absent: bool = False) -> Value:
     """`t.name`.
 
-    `absent`: the code asks whether there is one. Otherwise a name that is none of torch's may have
-    been set where it was not seen: a doubt.
+    `absent`: the code asks whether there is one. Otherwise a name that is not known to be one
+    of torch's is taken for one, which is a doubt.
     """
     if name in t.extra:
         return t.extra[name]
@@ -49,7 +49,9 @@ def attribute(m: Machine, t: Tensor, name: str, absent: bool = False) -> Value:
     if name.startswith("__") and name.endswith("__"):
         return m.unknown(f"{name} of a tensor") if name in _SPECIAL else MISSING
     if name not in OTHER_NAMES:
-        return MISSING if absent else m.unknown(f"{name} of a tensor, if there is one")
+        if absent:
+            return MISSING
+        m.unknown(f"whether tensors have {name}")  # a doubt: it may have been set unseen
     return Native(name, lambda m, args, kwargs: _undescribed(m, t, name, args, kwargs))
 
 
