@@ -32,6 +32,7 @@ from checker.report.model import Status
 from checker.request import Access
 from checker.trace.jobs import Setup, engine_job, graph_job
 from checker.trace.shrink import Shrinker
+from checker.witness import within_reach
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -244,7 +245,10 @@ class Bench:
         except Exception as error:  # noqa: BLE001 - a bug of ours, to be listed
             return "bug", (f"{type(error).__name__}: {error}",)
         violated = tuple(r.id for r in results if r.status is Status.VIOLATED)
-        unproven = tuple(f"{r.id}: {r.reason}" for r in results if r.undecided)
+        clauses = self.contract.clauses  # the target is not followed here
+        unproven = tuple(
+            f"{r.id}: {r.reason}" for r in results if r.undecided and within_reach(clauses[r.id])
+        )
         if violated:
             return "violated", violated
         return ("unproven", unproven[:2]) if unproven else ("holds", ())

@@ -103,7 +103,7 @@ def judged(
     pair: Pairing, report: Report, trained: dict[str, Any], served: dict[str, Any]
 ) -> Witness:
     """What two answers say, and whether the report says the same."""
-    outside = tuple(c.id for c in pair.contract.clauses.values() if not _within(c))
+    outside = tuple(c.id for c in pair.contract.clauses.values() if not within_reach(c))
     for side, answer in (("the trainer", trained), ("the server", served)):
         problem = answer.get("problem")
         if problem is not None:
@@ -137,6 +137,7 @@ def judged(
     return Witness(Seen.EQUAL if equal else Seen.DIFFERENT, shown, agrees, None, _STEPS, outside)
 
 
-def _within(clause: Any) -> bool:
+def within_reach(clause: Any) -> bool:
     """Whether a clause speaks of what running the model files shows."""
-    return bool(clause.implemented and (clause.owns or "weights" in clause.facts))
+    shown = clause.owns or "weights" in clause.facts
+    return bool(clause.implemented and clause.witness and shown)

@@ -118,6 +118,7 @@ def clauses_of(data: Any) -> Iterator[Clause]:
             remedy=item["remedy"].strip(),
             severity=Severity(item["severity"]),
             implemented=item["implemented"],
+            witness=item.get("witness", True),
             owns=tuple(_selector(entry) for entry in item.get("owns", ())),
             facts=tuple(item.get("facts", ())),
             references=tuple(item.get("references", ())),

@@ -59,7 +59,8 @@ class Clause:
     """One checkable statement of the contract, with everything there is to say about it.
 
     `owns` are the differences between the two graphs that violate it; `facts` are the other things
-    it is decided by, for instance what the weight loader drops.
+    it is decided by, for instance what the weight loader drops. `witness`: whether running the
+    model files shows a violation.
     """
 
     id: str
@@ -74,6 +75,7 @@ class Clause:
     facts: tuple[str, ...]
     references: tuple[str, ...]
     probes: tuple[Probe, ...] = ()
+    witness: bool = True
 
 
 @dataclass(frozen=True, slots=True)

@@ -298,6 +298,8 @@ def _collect(m: Machine, names: dict[str, Any], result: Extraction) -> None:
         result.aux_layer_ids = list(ids)
     for name in ("training_target", "vocabulary_map"):
         value = names.get(name)
+        if isinstance(value, str):  # why there is none
+            value = Unknown(value, None)
         if isinstance(value, (Tensor, Unknown)):
             setattr(result, name, _term(m, value))
     if isinstance(names.get("aux_boundaries"), list):

@@ -20,8 +20,11 @@ def training_target(case: Case, _: Mapping[str, ClauseResult]) -> ClauseResult |
     """The trainer's targets are made from the target's final norm, of the target's own kind."""
     clause = case.contract.fact_owner("training-target")
     term = case.train.training_target
-    if clause is None or not clause.implemented or term is None:
+    if clause is None or not clause.implemented:
         return None
+    if term is None:
+        reason = "nothing says how this trainer makes its targets"
+        return ClauseResult(clause.id, Status.NOT_APPLICABLE, clause.severity, reason=reason)
     places = case.train.origins.get(term, ())[:1]
     if term.op == "unknown":
         return _unproven(clause, str(term.attr("reason")))

@@ -168,7 +168,7 @@ def test_a_killed_witness_leaves_the_report_as_it_is(
     assert main(words(interpreter(tmp_path, "kill -9 $$"))) == 1
     told = " ".join(capsys.readouterr().out.split())
     assert "no verdict: the trainer: out of memory: the process that ran the code was kill" in told
-    assert "out of its reach: architecture-registered, aux-boundaries" in told
+    assert "out of its reach: architecture-registered, aux-boundaries, aux-count" in told
     assert "2 violated" in told
 
 
