@@ -11,7 +11,6 @@ import hashlib
 import json
 import os
 import sys
-import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -29,8 +28,6 @@ if TYPE_CHECKING:
     from checker.pairing import Opened
     from checker.request import Access, CaptureRequest, VerifyRequest
 
-_PATIENCE = 15.0
-"""Seconds of processor time; the interpreter gives up after more than that."""
 _MOST = 512
 """Answers that are kept."""
 _PROGRAM = os.path.dirname(os.path.abspath(__file__))
@@ -57,7 +54,6 @@ class Answers:
         self._store = Store(default_folder("answers"))
         asked = json.dumps([program_digest(), question], sort_keys=True)
         self._place = hashlib.sha256(asked.encode()).hexdigest()
-        self._started = time.process_time()
 
     def known(self) -> Answer | None:
         """The answer, if it was given before and nothing it depends on has changed."""
@@ -68,13 +64,13 @@ class Answers:
             return None
         return Answer(kept["output"], kept["status"])
 
-    def keep(self, answer: Answer, opened: Iterable[Opened], questions: int = 1) -> None:
+    def keep(self, answer: Answer, opened: Iterable[Opened]) -> None:
         """Keeps an answer with what it depends on.
 
-        One that took so long that a limit of time may have shaped it is not kept.
+        One that a limit of time has shaped is not kept.
         """
-        spent = time.process_time() - self._started
-        if not self._access.use_cache or spent > _PATIENCE * max(questions, 1):
+        machine = sys.modules.get("checker.interpreter.machine")
+        if not self._access.use_cache or getattr(machine, "OUT_OF_TIME", None):
             return
         sides = [
             {

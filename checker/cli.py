@@ -186,7 +186,7 @@ def _capture(given: argparse.Namespace, progress: Progress) -> int:
         else:
             text = capture.render(table)
         answer = Answer(text, table.exit_status)
-        answers.keep(answer, opened, len(table.rows))
+        answers.keep(answer, opened)
     progress.clear()
     _write(answer.output)
     return answer.status

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 import checker.answers
+import checker.interpreter.machine
 import checker.verify
 from checker.cli import main
 from checker.data import FIXTURES
@@ -151,13 +152,13 @@ def test_a_damaged_answer_is_made_anew(
     assert len(runs) == 2
 
 
-def test_a_long_run_is_not_kept(
+def test_a_run_that_a_limit_of_time_ended_is_not_kept(
     place: Path,
     runs: list[int],
     capsys: pytest.CaptureFixture[str],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(checker.answers, "_PATIENCE", 0.0)
+    monkeypatch.setattr(checker.interpreter.machine, "OUT_OF_TIME", ["toy"])
     ask(capsys)
     ask(capsys)
     assert len(runs) == 2

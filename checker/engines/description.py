@@ -132,9 +132,13 @@ def load_operators() -> stubs.Stubs:
 
 
 def load_outlines() -> stubs.Stubs:
-    """Operator summaries for targets in outline; they go before those that compute."""
+    """Operator summaries for targets in outline; they go before those that compute.
+
+    What is described for the code around a draft alone (`native: false`) is left open here.
+    """
     paths = [*_files("outlines"), *_files("operators")]
-    return stubs.load((path.name, load_plain(path)) for path in paths)
+    documents = [(path.name, load_plain(path)) for path in paths]
+    return stubs.load((n, d) for n, d in documents if d.get("native", True))
 
 
 def _files(folder: str) -> list[Any]:

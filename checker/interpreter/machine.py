@@ -38,6 +38,8 @@ if TYPE_CHECKING:
 
 
 _OFTEN = 1023
+OUT_OF_TIME: list[str] = []
+"""Sides that a limit of time has ended: what came of them is not the same every time."""
 _EVERYDAY = frozenset(("AttributeError", "KeyError", "StopIteration", "IndexError"))
 """Exceptions that checked code raises to itself all the time."""
 
@@ -247,7 +249,10 @@ class Machine:
 
     def check_budget(self) -> None:
         """Ends what takes too long."""
-        if self.steps > self.limits.steps or time.process_time() > self.deadline:
+        late = time.process_time() > self.deadline
+        if late:
+            OUT_OF_TIME.append(self.engine)
+        if late or self.steps > self.limits.steps:
             raise self.stuck("the checked code takes too many steps (an endless loop?)")
 
     def check_size(self, count: Any) -> None:
