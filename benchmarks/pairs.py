@@ -23,7 +23,9 @@ from benchmarks.outcomes import (
 )
 from benchmarks.trees import Kept
 from checker.contract.loading import load_contract
+from checker.engines import STEPS as EXTRACTED
 from checker.engines import Extraction, Inputs, extract_side, load_engines, load_operators
+from checker.engines.schedule import plain
 from checker.graph.terms import Pool, unknowns
 from checker.judging import compare, judge
 from checker.judging.judge import Case
@@ -133,11 +135,13 @@ class Bench:
         if known is not None:
             return known
         pair = self.pairing(given)
-        train_inputs = Inputs(pair.train_config, pair.target)
+        # what drives the draft is left out: the model files are edited, and run, alone
+        alone = plain(EXTRACTED)
+        train_inputs = Inputs(pair.train_config, pair.target, schedule=alone)
         train = extract_side(self.learner, self.pool, train_inputs)
         if train.failure is not None:
             raise RuntimeError(f"{given.name}: {train.failure}")
-        serve_inputs = pair.served(train)
+        serve_inputs = replace(pair.served(train), schedule=alone)
         if given.wide:
             serve_inputs = replace(serve_inputs, checkpoint=_widened(pair, train))
         serve = extract_side(self.deployed, self.pool, serve_inputs)
