@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
+
 import pytest
 
+from checker.engines import load_engines
 from checker.errors import InputError
 from tests.real.releases import Copies, copy_releases
-from tests.trace.conftest import torch_python
 
-__all__ = ["copies", "torch_python"]
+VARIABLE = "EAGLE3_CHECK_TRACE_PYTHON"
 
 
 @pytest.fixture(scope="session")
@@ -18,3 +22,22 @@ def copies(tmp_path_factory: pytest.TempPathFactory) -> Copies:
         return copy_releases(tmp_path_factory.mktemp("releases"), ("0.5.9", "0.5.14", "0.5.23"))
     except InputError as error:
         pytest.skip(f"the releases cannot be had: {error}")
+
+
+@pytest.fixture(scope="session")
+def torch_python() -> str:
+    """A Python in which the real files run; skips, and says why, where there is none."""
+    python = os.environ.get(VARIABLE) or sys.executable
+    needed = sorted(
+        {"torch"}
+        | {
+            requirement.replace("-", "_")
+            for engine in load_engines()
+            for requirement in engine.run_time.requirements
+        }
+    )
+    for name in needed:
+        command = [python, "-c", f"import importlib.util as u; exit(u.find_spec({name!r}) is None)"]
+        if subprocess.run(command, capture_output=True, check=False).returncode:
+            pytest.skip(f"{python} has no {name}, without which real files do not run: {VARIABLE}")
+    return python
