@@ -318,7 +318,7 @@ def place_of(definition: Any) -> Location | None:
     if module is None or module.file is None or node is None:
         return None
     file = module.file
-    return Location(file.tree.label, file.path, node.lineno, node.col_offset + 1)
+    return Location(file.tree.label, file.path, node.lineno, max(node.col_offset, 0) + 1)
 
 
 def _term(m: Machine, value: Any) -> Term:

@@ -177,7 +177,7 @@ class Machine:
             node = frame.node
             if file is None or frame.module.is_stub or node is None or not hasattr(node, "lineno"):
                 continue
-            here = Location(file.tree.label, file.path, node.lineno, node.col_offset + 1)  # type: ignore[attr-defined]
+            here = Location(file.tree.label, file.path, node.lineno, max(node.col_offset, 0) + 1)  # type: ignore[attr-defined]
             if file.tree.label == self.engine:
                 return here
             fallback = fallback or here
