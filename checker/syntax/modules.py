@@ -75,7 +75,11 @@ def parse_module(tree: TreeLike, path: str, name: str, is_package: bool) -> Modu
             parsed = ast.parse(data)
     except SyntaxError as error:
         raise UnparsableModule(
-            tree.label, path, error.lineno or 1, error.offset or 1, error.msg or "invalid syntax"
+            tree.label,
+            path,
+            max(error.lineno or 1, 1),
+            max(error.offset or 1, 1),  # below zero for some encodings
+            error.msg or "invalid syntax",
         ) from None
     except (RecursionError, MemoryError):
         raise UnparsableModule(tree.label, path, 1, 1, "nests too deeply to be parsed") from None
