@@ -32,9 +32,9 @@ _CLASS = re.compile(r"([A-Za-z_]\w*)(?::(\d{1,6}))?")
 _PIN = re.compile(r"([A-Za-z0-9][A-Za-z0-9._-]*)==(\S+)")
 _MAX_LAUNCH = 64 * 1024
 _TRACE_EXAMPLES = """examples:
-  eagle3-check trace sglang==0.5.23 --values --prepare
-  eagle3-check trace speculators==0.9.0 --real --python ~/train/bin/python
-  eagle3-check trace sglang==0.5.23 --config served/config.json --device meta
+  eagle3-check trace NAME==VERSION --values --prepare
+  eagle3-check trace NAME==VERSION --real --python ~/train/bin/python
+  eagle3-check trace ./fork --config served/config.json --device meta
 
 Exit status: 0 as read, 1 not as read, 3 no verdict, 2 unusable input."""
 
@@ -292,7 +292,7 @@ def capture_request(given: argparse.Namespace, progress: Callable[[str], None]) 
     """What ``capture`` was asked."""
     name = given.why or given.target
     if name != "all" and not _CLASS.fullmatch(name):
-        raise InputError(f"{name!r} is no class name", "say LlamaForCausalLM", "--target")
+        raise InputError(f"{name!r} is no class name", "name the class of the target", "--target")
     return CaptureRequest(
         source=given.source,
         layers=given.layers,

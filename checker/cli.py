@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
+import gc
 import io
 import os
 import sys
 from dataclasses import replace
-from typing import TYPE_CHECKING, TextIO
+from typing import TYPE_CHECKING, NoReturn, TextIO
 
 from checker._version import __version__
 from checker.errors import CheckerError, InputError
@@ -58,6 +60,21 @@ def main(argv: Sequence[str] | None = None) -> int:
     return status
 
 
+def run() -> NoReturn:
+    """The program as a process: it ends at once, without taking graphs and syntax trees apart.
+
+    That would take a fifth of the time of a whole check. Where processes were started, Python ends
+    in order, so that none is left behind.
+    """
+    status = main()
+    if "checker.trace.process" in sys.modules:
+        sys.exit(status)
+    with contextlib.suppress(OSError, ValueError):
+        sys.stdout.flush()
+        sys.stderr.flush()
+    os._exit(status)
+
+
 def _run(argv: Sequence[str], progress: Progress) -> int:
     from checker.arguments import parser  # each command imports what it needs
 
@@ -71,6 +88,9 @@ def _run(argv: Sequence[str], progress: Progress) -> int:
         "explain": _explain,
         "contracts": _contracts,
     }
+    # Syntax trees and graphs live until the end: looking for garbage among them takes as long as
+    # everything else together.
+    gc.set_threshold(200_000, 50, 100)
     status = commands[given.command](given, progress)
     if getattr(given, "verbose", False):
         from checker.sources.traffic import traffic

@@ -39,6 +39,10 @@ _DEPLOYMENT = (
     "deployment: CUDA, top-k 1, CUDA graphs on, environment variables at their defaults,"
     " weights not quantised"
 )
+_SUMMARIES = (
+    "what contracts/operators and contracts/outlines describe (layers, norms, attention, kernels)"
+    " computes what they say: an edit inside it is not seen"
+)
 _LAUNCHED = (
     "deployment: CUDA, CUDA graphs on, environment variables at their defaults, and what the launch"
     " line says"
@@ -169,6 +173,7 @@ def _assumptions(
         yield ranks
     else:
         yield f"{ranks}: ranks together compute what one would (aux-reduced is not checked yet)"
+    yield _SUMMARIES
     if serve.captures and (serve.captured is None or serve.captured.count is None):
         why = serve.captured.reason if serve.captured else "its configuration is not given in full"
         yield f"the target hands over one state per configured id (it was not followed: {why})"

@@ -41,7 +41,8 @@ class Stage:
 
 
 @pytest.fixture
-def stage(monkeypatch: pytest.MonkeyPatch) -> Stage:
+def stage(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Stage:
+    monkeypatch.setenv("EAGLE3_CHECK_CACHE", str(tmp_path / "cache"))  # no answers of other days
     stage = Stage()
     for name in ("verify", "extract"):
         module = ModuleType(f"checker.{name}")

@@ -60,7 +60,8 @@ class Extraction:
     `checkpoint`: name → shape of what the trainer saves; `weights`: name
     → parameter it reached (server side). `trained` are the parameters used with gradients.
     `training_target`: what the trainer gives the target's head to make its targets.
-    `vocabulary_map`: target ids by draft ids, None where the server keeps none.
+    `vocabulary_map`: target ids by draft ids, None where the side keeps none; `maps_vocabulary`:
+    whether its description says so at all.
     `doubts`: where the checked program might have raised and was followed nevertheless. `results`:
     the expressions that gave a term, when they were asked for.
     """
@@ -89,6 +90,7 @@ class Extraction:
     doubts: list[Failure] = field(default_factory=list)
     training_target: Term | None = None
     vocabulary_map: Term | None = None
+    maps_vocabulary: bool = False
     results: dict[Term, tuple[Result, ...]] = field(default_factory=dict)
 
 
@@ -296,6 +298,7 @@ def _collect(m: Machine, names: dict[str, Any], result: Extraction) -> None:
         result.switches = switches
     if isinstance(ids, list):
         result.aux_layer_ids = list(ids)
+    result.maps_vocabulary = "vocabulary_map" in names
     for name in ("training_target", "vocabulary_map"):
         value = names.get(name)
         if isinstance(value, str):  # why there is none

@@ -65,9 +65,12 @@ def vocabulary(case: Case, results: Mapping[str, ClauseResult]) -> ClauseResult 
     known = results.get(clause.id)
     if known is not None and known.status is not Status.HOLDS:
         return None
+    if not (case.train.maps_vocabulary and case.serve.maps_vocabulary):
+        reason = "nothing says how both sides turn draft ids into target ids"
+        return ClauseResult(clause.id, Status.NOT_APPLICABLE, clause.severity, reason=reason)
     wanted = case.train.vocabulary_map
     found = case.serve.vocabulary_map
-    trained = SideValue(None if wanted is None else "target id = draft id + d2t[draft id]")
+    trained = SideValue(None if wanted is None else "target ids by draft ids, as saved")
     places = case.serve.origins.get(found, ())[:1] if found is not None else ()
     sizes = _sizes(case)
     if sizes is not None:
@@ -75,17 +78,27 @@ def vocabulary(case: Case, results: Mapping[str, ClauseResult]) -> ClauseResult 
     for term in (wanted, found):
         if term is not None and unknowns(term):
             return _unproven(clause, str(unknowns(term)[0].attr("reason")), places)
+    if wanted is None and found is None and _is_part(case):
+        return _unproven(
+            clause, "the draft knows some of the target's tokens, and nobody maps them"
+        )
     if wanted is found:
         return ClauseResult(
             clause.id, Status.HOLDS, clause.severity, train=trained, serve=SideValue(None, places)
         )
     if found is None:
-        message = "the server takes draft ids for target ids; training saved a map (d2t)"
+        message = "the server takes draft ids for target ids; training saved a map"
     elif wanted is None:
         message = "the server maps draft ids by a tensor that training does not save"
     else:
-        message = "the server reads target ids from d2t otherwise than as offsets from draft ids"
+        message = "the server makes other target ids of the saved map than training does"
     return _violated(clause, message, trained, SideValue(None, places))
+
+
+def _is_part(case: Case) -> bool:
+    """Whether the draft has another number of tokens than the target."""
+    switches = case.train.switches
+    return switches.get("draft_vocab_size") != switches.get("vocab_size")
 
 
 def _sizes(case: Case) -> str | None:

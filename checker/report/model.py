@@ -169,7 +169,7 @@ class Capture:
 class ConfigRead:
     """A configuration key the code reads.
 
-    `key` is dotted where it stands deeper (``eagle_config.use_aux_hidden_state``); `default` is
+    `key` is dotted where it stands deeper (``outer.inner``); `default` is
     the Python spelling of what is used when the key is missing, None when nothing is.
     """
 

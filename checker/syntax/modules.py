@@ -5,9 +5,13 @@ from __future__ import annotations
 import ast
 import warnings
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Protocol
 
-from checker.syntax.index import index
+from checker.syntax.index import Index, index
+
+_KEPT = 512
+"""Parsed files that are kept: a check reads fewer."""
 
 
 class TreeLike(Protocol):
@@ -62,17 +66,26 @@ class ModuleFile:
     star_imports: list[ast.ImportFrom] = field(default_factory=list)
 
 
+@lru_cache(maxsize=_KEPT)
+def _parsed(data: bytes) -> tuple[list[ast.stmt], Index]:
+    """A file's statements and their index: both sides stand on libraries that are often the same.
+
+    Nobody changes what is given here.
+    """
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        body = ast.parse(data).body
+    return body, index(body)
+
+
 def parse_module(tree: TreeLike, path: str, name: str, is_package: bool) -> ModuleFile:
     """Parses one file and indexes its top level.
 
     Raises:
         UnparsableModule: for text which is not Python, or which nests beyond what can be parsed.
     """
-    data = tree.read(path)
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            parsed = ast.parse(data)
+        body, found = _parsed(tree.read(path))
     except SyntaxError as error:
         raise UnparsableModule(
             tree.label,
@@ -85,13 +98,12 @@ def parse_module(tree: TreeLike, path: str, name: str, is_package: bool) -> Modu
         raise UnparsableModule(tree.label, path, 1, 1, "nests too deeply to be parsed") from None
     except ValueError as error:  # null bytes, bad source encoding
         raise UnparsableModule(tree.label, path, 1, 1, str(error)) from None
-    found = index(parsed.body)
     return ModuleFile(
         name,
         tree,
         path,
         is_package,
-        parsed.body,
+        body,
         found.touching,
         found.effects,
         found.star_imports,

@@ -1,0 +1,300 @@
+"""What summaries and stages ask of definitions and objects: what Python syntax alone cannot say."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from checker.interpreter import excerpts
+from checker.interpreter.tensors import Tensor
+from checker.interpreter.values import (
+    ClassValue,
+    Function,
+    Instance,
+    Raised,
+    Stuck,
+    Value,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from checker.interpreter.machine import Machine
+
+
+def _parameters_of(m: Machine, function: Value) -> Value:
+    """The names of a function's parameters; of a class, those of its `__init__`."""
+    if isinstance(function, ClassValue):
+        found = function.lookup("__init__")
+        function = found[0] if found is not None else function
+    if not isinstance(function, Function):
+        return []
+    spec = function.node.args
+    return [a.arg for a in (*spec.posonlyargs, *spec.args, *spec.kwonlyargs)]
+
+
+def _attempt(m: Machine, function: Value) -> Value:
+    """Runs a function for what it does on the way; how it ends does not matter.
+
+    Whatever it would make doubtful is no doubt about the program: nothing follows from it.
+    """
+    from checker.interpreter import calls
+
+    doubts, reads, frames = dict(m.doubts), len(m.reads), len(m.frames)
+    m.attempting += 1
+    try:
+        calls.call(m, function, [], {})
+    except (Raised, Stuck):
+        pass
+    finally:
+        m.attempting -= 1
+        del m.frames[frames:]
+        del m.reads[reads:]
+        m.doubts.clear()
+        m.doubts.update(doubts)
+    return None
+
+
+def _children(m: Machine, module: Instance) -> Value:
+    """(name, submodule or tensor) pairs of a module, in the order they were set.
+
+    Containers' items included.
+    """
+    pairs: list[Value] = []
+    for name, value in module.attrs.items():
+        if name == "_items" and isinstance(value, (list, dict)):
+            items = value.items() if isinstance(value, dict) else enumerate(value)
+            pairs += [(str(k), v) for k, v in items]
+        elif isinstance(value, (Tensor, Instance)):
+            pairs.append((name, value))
+    return pairs
+
+
+def _walk(m: Machine, module: Value, base: Value, prefix: Value, wanted: Value) -> Value:
+    """(path, tensor) of a module's parameters or buffers and of all below it, each object once.
+
+    A module's own come before those of its submodules, as torch gives them.
+    """
+    found: list[Value] = []
+    seen: set[int] = set()
+    ready = "_forward_pre_hooks"
+
+    def visit(owner: Instance, path: str) -> None:
+        m.tick()
+        if ready not in owner.attrs:
+            text = "cannot assign module or parameter before Module.__init__() call"
+            raise m.exception("AttributeError", text)
+        children = _children(m, owner)
+        for name, child in children:
+            chosen = isinstance(child, Tensor) and (
+                child.parameter if wanted == "parameters" else child.buffer
+            )
+            if chosen and id(child) not in seen:
+                seen.add(id(child))
+                found.append((path + name, child))
+        for name, child in children:
+            below = isinstance(child, Instance) and child.cls.is_subclass(base)
+            if below and id(child) not in seen:
+                seen.add(id(child))
+                visit(child, f"{path}{name}.")
+
+    visit(module, prefix)
+    return found
+
+
+def _fields(m: Machine, cls: Value) -> Value:
+    """{field name: (has default, default)} of a class with annotated fields, bases first."""
+    from checker.interpreter import classes
+
+    result: dict[str, Value] = {}
+    for name in classes.fields(cls):
+        found = cls.lookup(name)
+        result[name] = (found is not None, found[0] if found is not None else None)
+    return result
+
+
+def _functions_of(m: Machine, cls: ClassValue) -> Value:
+    """(name, function) of every function in a class and its bases, bases first."""
+    found: dict[str, Value] = {}
+    for base in reversed(cls.mro):
+        found.update(base.namespace)
+    return list(found.items())
+
+
+def _function_attribute(m: Machine, function: Value, name: Value) -> Value:
+    from checker.interpreter.values import ClassMethod, StaticMethod
+
+    while isinstance(function, (ClassMethod, StaticMethod)):
+        function = function.function
+    return function.attrs.get(name) if isinstance(function, Function) else None
+
+
+def _set_function_attribute(m: Machine, function: Value, name: Value, value: Value) -> Value:
+    from checker.interpreter.values import ClassMethod, StaticMethod
+
+    inner = function
+    while isinstance(inner, (ClassMethod, StaticMethod)):
+        inner = inner.function
+    if isinstance(inner, Function):
+        inner.attrs[name] = value
+    return function
+
+
+def _partial(m: Machine, function: Value, *args: Value, **kwargs: Value) -> Value:
+    from checker.interpreter.values import Partial
+
+    return Partial(function, args, kwargs)
+
+
+def _cached_property(m: Machine, function: Value) -> Value:
+    from checker.interpreter.values import Property
+
+    return Property(function, cached=True)
+
+
+def _new(m: Machine, cls: Value) -> Value:
+    """An instance without `__init__`: what is not set on it is unknown."""
+    return Instance(cls, partial=True)
+
+
+def _copy(m: Machine, value: Value, deep: Value = False) -> Value:
+    from checker.interpreter import copying
+
+    return copying.deepcopy(m, value) if deep is True else copying.copy(m, value)
+
+
+def _load(m: Machine, name: Value) -> Value:
+    from checker.interpreter import imports
+
+    return imports.import_module(m, name)
+
+
+def _modules(m: Machine, package: Value) -> Value:
+    """(name, whether it is a package) of what lies directly in a package, sorted by name."""
+    folder = str(package).replace(".", "/") + "/"
+    found: dict[str, bool] = {}
+    for tree in m.workspace.trees:
+        for root in tree.roots:
+            for entry in tree.listdir(root + folder):
+                if entry.endswith("/") and tree.exists(f"{root}{folder}{entry}__init__.py"):
+                    found[entry[:-1]] = True
+                elif entry.endswith(".py") and entry != "__init__.py":
+                    found.setdefault(entry[:-3], False)
+    return [(name, found[name]) for name in sorted(found)]
+
+
+def _loaded(m: Machine, name: Value) -> Value:
+    """Whether a module's own statements have been run, or are about to be."""
+    module = m.modules.get(str(name))
+    return module is not None and module.touched
+
+
+def _annotation(m: Machine, cls: Value, name: Value) -> Value:
+    """The value of a field's annotation when it is a class; None otherwise."""
+    import ast
+
+    from checker.interpreter import classes, scopes
+    from checker.interpreter.machine import Frame
+
+    owner, node = classes.fields(cls).get(name, (None, None))
+    if owner is None or owner.module is None:
+        return None
+    is_list = (
+        isinstance(node, ast.Subscript)
+        and isinstance(node.value, ast.Name)
+        and node.value.id == "list"
+    )
+    inner = node.slice if is_list and isinstance(node, ast.Subscript) else node
+    if not isinstance(inner, ast.Name):
+        return None
+    frame = Frame(owner.module.scope, owner.module, cls.name)
+    found = m.run_in(frame, lambda: scopes.lookup(m, frame, inner.id))
+    if not isinstance(found, ClassValue):
+        return None
+    return (found,) if is_list else found
+
+
+def _call_validator(m: Machine, function: Value, cls: Value, value: Value) -> Value:
+    from checker.interpreter import calls
+    from checker.interpreter.values import ClassMethod
+
+    if isinstance(function, ClassMethod):
+        return calls.call(m, function.function, [cls, value], {})
+    return calls.call(m, function, [value], {})
+
+
+def _class_default(m: Machine, places: Value, field: Value) -> Value:
+    """The default of a field as the class in the trees declares it.
+
+    `places` are (module, class) pairs, the newest first: the first that there is counts.
+    """
+    from checker.interpreter import imports
+
+    for module, cls_name in places:
+        home = m.module(module)
+        found = imports.module_name(m, home, cls_name) if home is not None else None
+        if isinstance(found, ClassValue):
+            break
+    else:
+        return m.unknown(f"the default of {field}: its class is not found")
+    default = found.lookup(field)
+    if default is None:
+        raise m.exception("AttributeError", f"'{cls_name}' object has no attribute '{field}'")
+    return default[0]
+
+
+def _annotation_text(m: Machine, cls: Value, name: Value) -> Value:
+    """The annotation of a class's own field, as it is written."""
+    import ast
+
+    node = cls.annotations[name]
+    if isinstance(node, ast.Constant) and isinstance(node.value, str):
+        return node.value
+    return ast.unparse(node)
+
+
+def _is_async(m: Machine, function: Value) -> Value:
+    from checker.interpreter import scopes
+
+    return isinstance(function, Function) and scopes.code_of(m, function.node).is_async
+
+
+def _fail(m: Machine, reason: Value) -> Value:
+    raise m.stuck(reason)
+
+
+def _repr(m: Machine, value: Value) -> Value:
+    from checker.interpreter import texts
+
+    return texts.repr_of(m, value)
+
+
+DEFINITIONS: dict[str, Callable[..., Value]] = {
+    "annotation_text": _annotation_text,
+    "fail": _fail,
+    "is_async": _is_async,
+    "repr": _repr,
+    "annotation": _annotation,
+    "call_validator": _call_validator,
+    "class_default": _class_default,
+    "children": _children,
+    "walk": _walk,
+    "attempt": _attempt,
+    "parameters_of": _parameters_of,
+    "fields": _fields,
+    "functions_of": _functions_of,
+    "function_attribute": _function_attribute,
+    "set_function_attribute": _set_function_attribute,
+    "partial": _partial,
+    "cached_property": _cached_property,
+    "new": _new,
+    "copy": _copy,
+    "load": _load,
+    "modules": _modules,
+    "loaded": _loaded,
+    "classes": excerpts.classes,
+    "defined": excerpts.defined,
+    "lines": excerpts.lines,
+    "run_part": excerpts.run_part,
+    "is_function": lambda m, x: isinstance(x, Function),
+    "is_class": lambda m, x: isinstance(x, ClassValue),
+}
