@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 from typing import TYPE_CHECKING
 
 from checker.interpreter import (
@@ -111,7 +110,7 @@ def _class_facts(m: Machine, value: ClassValue, name: str) -> Value:
                 n
                 for c in value.mro
                 for n, a in c.annotations.items()
-                if "ClassVar" in ast.unparse(a)
+                if "ClassVar" in classes.annotation_head(a)
             }
         case "mro":
             return Native(name, lambda m, a, k: [*value.mro, m.builtins["object"]])
