@@ -123,6 +123,7 @@ def verify_question(request: VerifyRequest, rendering: list[Any]) -> dict[str, A
         "renames": [[r.old, r.new] for r in request.renames],
         "with": [[[p.name, p.version] for p in pins]
                  for pins in (request.train_with, request.serve_with)],
+        "strict": request.strict,
         "ranks": [request.tensor_parallel, request.pipeline_parallel],
         "notes": [*request.notes],
     }  # fmt: skip

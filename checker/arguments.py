@@ -110,6 +110,10 @@ def _add_verify(commands: _Commands) -> None:
         help="run both sides' real code on small numbers as well (needs torch)",
     )  # fmt: skip
     _add_interpreter(given)
+    given.add_argument(
+        "--strict", action="store_true",
+        help="where no configuration is given: the exit status is the worst of all that were tried",
+    )  # fmt: skip
     given.add_argument("--tp", metavar="N", type=_count, default=1, help="tensor parallel size")
     given.add_argument("--pp", metavar="N", type=_count, default=1, help="pipeline parallel size")
     _add_format(verify)
@@ -285,6 +289,7 @@ def verify_request(given: argparse.Namespace, progress: Callable[[str], None]) -
         witness=given.witness,
         python=given.python,
         prepare=given.prepare,
+        strict=given.strict,
     )
 
 

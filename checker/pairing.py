@@ -77,6 +77,11 @@ class Pairing:
     launch: dict[str, Any]
     renames: tuple[tuple[str, str], ...]
 
+    @property
+    def trees(self) -> tuple[Tree, ...]:
+        """All trees that are read, the trainer's first."""
+        return (*self.trainer.trees, *self.server.trees)
+
     def trained(self, subject: Subject, pool: Pool, config: dict[str, Any]) -> Extraction:
         """The trainer's side, for a configuration."""
         return extract_side(subject, pool, Inputs(config, self.target, self.launch))
@@ -95,7 +100,21 @@ class Pairing:
 
 
 def pairing(request: VerifyRequest) -> Pairing:
-    """Opens what a request names.
+    """Opens what a request names, with its configurations.
+
+    Raises:
+        InputError: something the user gave cannot be used.
+    """
+    pair = open_pair(request)
+    return replace(
+        pair,
+        train_config=config_of(request.train_config, pair.trainer.engine, "--train-config"),
+        serve_config=config_of(request.serve_config, pair.server.engine, "--serve-config"),
+    )
+
+
+def open_pair(request: VerifyRequest) -> Pairing:
+    """Opens what a request names; configurations of the draft are not looked at.
 
     Raises:
         InputError: something the user gave cannot be used.
@@ -109,8 +128,8 @@ def pairing(request: VerifyRequest) -> Pairing:
         trainer,
         server,
         load_operators(),
-        config_of(request.train_config, trainer.engine, "--train-config"),
-        config_of(request.serve_config, server.engine, "--serve-config"),
+        {},
+        {},
         target_config_of(request.target),
         parse_launch(request.launch) if request.launch else {},
         tuple((r.old, r.new) for r in request.renames),

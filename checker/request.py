@@ -55,7 +55,7 @@ class VerifyRequest:
     `train` and `serve` are source specs. `notes` are assumptions to be stated in the report beside
     those that `verify` itself makes. With `witness` the real code of both sides is run on small
     numbers too, by the interpreter `python` (this one when it is None), or with `prepare` by one
-    whose environment is made for it.
+    whose environment is made for it. `strict`: where drafts are explored, all of them count.
     """
 
     train: str
@@ -74,6 +74,7 @@ class VerifyRequest:
     witness: bool = False
     python: str | None = None
     prepare: bool = False
+    strict: bool = False
 
 
 @dataclass(frozen=True, slots=True)

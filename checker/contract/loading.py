@@ -12,7 +12,15 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import yaml
 
-from checker.contract.model import Clause, Contract, Probe, Selector, Severity, Switch
+from checker.contract.model import (
+    Clause,
+    Contract,
+    Exploration,
+    Probe,
+    Selector,
+    Severity,
+    Switch,
+)
 from checker.data import CONTRACTS, SCHEMAS
 from checker.errors import InputError
 
@@ -104,6 +112,19 @@ def load_contract(algorithm: str = "eagle3", root: Path = CONTRACTS) -> Contract
         switches={switch.name: switch for switch in switches},
         wires=wires,
     )
+
+
+def load_exploration(algorithm: str = "eagle3", root: Path = CONTRACTS) -> Exploration:
+    """What is tried of an algorithm's drafts where no configuration is given."""
+    found: list[Exploration] = _at(
+        root / algorithm / "exploration.yaml", "exploration", _exploration
+    )
+    return found[0]
+
+
+def _exploration(data: Any) -> Iterator[Exploration]:
+    said = data["exploration"]
+    yield Exploration(said["layer-ids"], said["target"], said["draft"], tuple(said["settings"]))
 
 
 def clauses_of(data: Any) -> Iterator[Clause]:

@@ -97,6 +97,21 @@ class Switch:
 
 
 @dataclass(frozen=True, slots=True)
+class Exploration:
+    """What is tried where no configuration is given.
+
+    `target` is a target's configuration; `draft` switches of an ordinary draft for it, where a
+    trainer's defaults say nothing; `settings` switches that are set together, None to take one out.
+    `layer_ids` is the switch whose items are boundaries here and layer ids in configurations.
+    """
+
+    layer_ids: str
+    target: Mapping[str, Any]
+    draft: Mapping[str, Any]
+    settings: tuple[Mapping[str, Any], ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Contract:
     """A whole contract: what both implementations of one algorithm have to compute."""
 

@@ -14,6 +14,7 @@ from checker.engines.capture import (
     question_for,
     targets,
 )
+from checker.engines.defaults import Defaults, defaults
 from checker.engines.description import Engine, load_engines, load_operators, load_outlines
 from checker.engines.drive import with_schedule
 from checker.engines.extraction import Extraction, Failure, extract_side
@@ -23,6 +24,7 @@ from checker.engines.stages import STEPS, Inputs, Subject
 __all__ = [
     "STEPS",
     "Captured",
+    "Defaults",
     "Engine",
     "Extraction",
     "Failure",
@@ -33,6 +35,7 @@ __all__ = [
     "Subject",
     "asking",
     "capture",
+    "defaults",
     "extract_side",
     "is_registered",
     "launched",

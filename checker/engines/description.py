@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
 
 from checker.contract.loading import load_plain
 from checker.data import CONTRACTS
 from checker.interpreter import stubs
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +55,19 @@ class CaptureStage:
 
 
 @dataclass(frozen=True, slots=True)
+class DraftConfig:
+    """How a draft's configuration is written for an engine.
+
+    `keys` are in every one; `spellings` are the dotted keys of switches that are not written as
+    they are looked up first; `layer_ids` is what makes a layer id of a boundary when it is added.
+    """
+
+    keys: Mapping[str, Any] = field(default_factory=dict)
+    spellings: Mapping[str, str] = field(default_factory=dict)
+    layer_ids: int = 0
+
+
+@dataclass(frozen=True, slots=True)
 class Engine:
     """A trainer or a server.
 
@@ -60,6 +76,7 @@ class Engine:
     the keys by which its configuration files are told; `loader` is the method that takes the
     checkpoint; `capture` runs the target and counts what it hands over; `launch` runs the server's
     handling of its launch flags; `drive` follows what calls the draft from pass to pass;
+    `defaults` tells what a trainer trains by default, `draft_config` how it is written down;
     `from_target` are parameters that the trainer takes from the target and does not train.
     """
 
@@ -77,6 +94,8 @@ class Engine:
     from_target: tuple[str, ...]
     run_time: RunTime = RunTime()
     drive: Stage | None = None
+    defaults: Stage | None = None
+    draft_config: DraftConfig = DraftConfig()
 
 
 def load_engines() -> tuple[Engine, ...]:
@@ -90,6 +109,7 @@ def load_engines() -> tuple[Engine, ...]:
 def _engine(file: str, document: Any) -> Engine:
     stages = {n: Stage(n, item["python"], file) for n, item in document["stages"].items()}
     launch, drive = stages.pop("launch", None), stages.pop("drive", None)
+    defaults = stages.pop("defaults", None)
     stage = stages.pop("capture", None)
     capture = None
     if stage is not None:
@@ -111,6 +131,14 @@ def _engine(file: str, document: Any) -> Engine:
         tuple(document.get("from-target", {}).get("parameters", ())),
         _run_time(document.get("run-time", {})),
         drive,
+        defaults,
+        _draft_config(document.get("draft-config", {})),
+    )
+
+
+def _draft_config(document: Any) -> DraftConfig:
+    return DraftConfig(
+        document.get("keys", {}), document.get("spellings", {}), document.get("layer-ids", 0)
     )
 
 

@@ -83,6 +83,8 @@ def _of_host_class(m: Machine, value: ClassValue, name: str) -> Value:
 
 def _class_facts(m: Machine, value: ClassValue, name: str) -> Value:
     """What Python says of every class."""
+    from checker.interpreter import classes
+
     match name:
         case "__name__" | "__qualname__":
             return value.name
@@ -101,9 +103,11 @@ def _class_facts(m: Machine, value: ClassValue, name: str) -> Value:
         case "__annotations__":
             return dict(value.annotations)
         case "model_fields" | "__dataclass_fields__":
-            from checker.interpreter import classes
-
-            found = classes.fields(value)
+            found = [
+                field  # pydantic keeps private attributes apart
+                for field in classes.fields(value)
+                if name != "model_fields" or not field.startswith("_")
+            ]
             return dict.fromkeys(found) if found else MISSING
         case "__class_vars__":
             return {

@@ -235,20 +235,36 @@ class Coverage:
         }
 
 
+class Around(StrEnum):
+    """Whose defaults settings are tried around."""
+
+    COMMAND_LINE = "command-line"
+    LIBRARY = "library"
+
+
 @dataclass(frozen=True, slots=True)
 class Explored:
-    """The verdict under one setting of the switches, when settings were explored."""
+    """The verdict under one setting of the switches, when settings were explored.
 
+    `switches` are those that differ from the defaults it is put around; none for these themselves.
+    `holding` serves the text: what is no longer violated may have become impossible to ask.
+    """
+
+    around: Around
     switches: Mapping[str, Json]
     verdict: Verdict
     violated: tuple[str, ...]
+    unproven: tuple[str, ...] = ()
+    holding: tuple[str, ...] = ()
 
     def to_json(self) -> dict[str, Json]:
         """The configuration as the report's schema has it."""
         return {
+            "around": self.around.value,
             "switches": {key: self.switches[key] for key in sorted(self.switches)},
             "verdict": self.verdict.value,
             "violated": [*sorted(self.violated)],
+            "unproven": [*sorted(self.unproven)],
         }
 
 
@@ -324,6 +340,13 @@ class Report:
         if self.witness is not None and self.witness.agrees is False:
             return EXIT_STATUS[Verdict.UNPROVEN]
         return EXIT_STATUS[self.verdict]
+
+    @property
+    def strict_exit_status(self) -> int:
+        """The same when every configuration that was tried has to agree."""
+        verdicts = {self.verdict, *(c.verdict for c in self.configurations)}
+        worst = next(v for v in (Verdict.DIFFER, Verdict.UNPROVEN, Verdict.AGREE) if v in verdicts)
+        return self.exit_status if worst is Verdict.AGREE else EXIT_STATUS[worst]
 
     @property
     def coverage(self) -> Coverage:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import textwrap
 from typing import TYPE_CHECKING
 
+from checker.report.explored import table
 from checker.report.model import NOT_IMPLEMENTED, Seen, Status, Verdict
 from checker.report.terminal import Paint, printable
 
@@ -56,6 +57,7 @@ class _Writer:
         yield from self._unproven()
         yield from self._not_applicable()
         yield from self._listed("Holds under this configuration, but", self._provisos())
+        yield from table(self._report.configurations, self._paint)
         yield from self._witness()
         yield from self._listed("Assumed", self._report.assumptions)
         yield from self._unchecked()
