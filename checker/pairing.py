@@ -6,6 +6,7 @@ import sys
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+from checker.contract.formats import format_of
 from checker.contract.loading import load_contract
 from checker.engines import (
     Engine,
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from checker.configs import ConfigFile
-    from checker.contract.model import Contract
+    from checker.contract.model import Contract, Format
     from checker.graph.terms import Pool
     from checker.interpreter.stubs import Stubs
     from checker.request import Access, Pin, Target, VerifyRequest
@@ -108,8 +109,12 @@ def pairing(request: VerifyRequest) -> Pairing:
     pair = open_pair(request)
     return replace(
         pair,
-        train_config=config_of(request.train_config, pair.trainer.engine, "--train-config"),
-        serve_config=config_of(request.serve_config, pair.server.engine, "--serve-config"),
+        train_config=config_of(
+            request.train_config, pair.trainer.engine, "--train-config", pair.contract.formats
+        ),
+        serve_config=config_of(
+            request.serve_config, pair.server.engine, "--serve-config", pair.contract.formats
+        ),
     )
 
 
@@ -195,7 +200,9 @@ def _libraries(engine: Engine, pins: Iterable[Pin]) -> tuple[tuple[str, str | No
     return tuple((library, given.get(library)) for library in engine.libraries)
 
 
-def config_of(file: ConfigFile | None, engine: Engine, option: str) -> dict[str, Any]:
+def config_of(
+    file: ConfigFile | None, engine: Engine, option: str, formats: tuple[Format, ...] = ()
+) -> dict[str, Any]:
     """A configuration file's content, when it is of the engine's kind.
 
     Raises:
@@ -207,8 +214,11 @@ def config_of(file: ConfigFile | None, engine: Engine, option: str) -> dict[str,
         )
     missing = [key for key in engine.config_requires if key not in file.data]
     if missing:
+        found = format_of(file.data, formats)
+        kind = f"; it is in {found.title}" if found is not None else ""
         raise InputError(
-            f"this is no configuration that {engine.distribution} reads: it has no {missing[0]!r}",
+            f"this is no configuration that {engine.distribution} reads: it has no"
+            f" {missing[0]!r}{kind}",
             f"give the config.json saved with the draft as {option}",
             str(file.path),
         )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from checker.contract.formats import format_of
 from checker.engines import (
     STEPS,
     Extraction,
@@ -24,11 +25,21 @@ from checker.judging.judge import Case
 from checker.judging.probes import Prober
 from checker.pairing import Opened, allow_deep_recursion, pairing, without_loading
 from checker.report.complete import complete
-from checker.report.model import Capture, ConfigRead, Facts, Raised, Report, Side, SideFacts
+from checker.report.model import (
+    Capture,
+    ConfigRead,
+    Configured,
+    Facts,
+    Raised,
+    Report,
+    Side,
+    SideFacts,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
+    from checker.configs import ConfigFile
     from checker.engines import Captured, Inputs, Question, Subject
     from checker.location import Location
     from checker.pairing import Pairing
@@ -157,8 +168,8 @@ def _report(
 ) -> Report:
     trainer, server, train, serve = pair.trainer, pair.server, case.train, case.serve
     return Report(
-        train=_side(trainer, train),
-        serve=_side(server, serve),
+        train=_side(trainer, train, _configured(pair, request.train_config, pair.train_config)),
+        serve=_side(server, serve, _configured(pair, request.serve_config, pair.serve_config)),
         clauses=results,
         assumptions=tuple(_assumptions(request, train, serve, case.launched)),
         configuration=_configuration(train),
@@ -186,7 +197,17 @@ def _compared(
         return None
 
 
-def _side(opened: Opened, extraction: Extraction) -> Side:
+def _configured(pair: Pairing, file: ConfigFile | None, config: dict[str, Any]) -> Configured:
+    """What is said of a configuration: where it stood, and its format."""
+    found = format_of(config, pair.contract.formats)
+    return Configured(
+        file.path if file is not None else None,
+        found.id if found is not None else None,
+        found.title if found is not None else None,
+    )
+
+
+def _side(opened: Opened, extraction: Extraction, configured: Configured) -> Side:
     return Side(
         opened.engine.name,
         opened.tree.label,
@@ -194,6 +215,7 @@ def _side(opened: Opened, extraction: Extraction) -> Side:
         opened.tree.fingerprint,
         extraction.entry,
         {tree.name: tree.version or "" for tree in opened.trees[1:]},
+        configured,
     )
 
 

@@ -16,6 +16,7 @@ from checker.contract.model import (
     Clause,
     Contract,
     Exploration,
+    Format,
     Probe,
     Selector,
     Severity,
@@ -111,6 +112,7 @@ def load_contract(algorithm: str = "eagle3", root: Path = CONTRACTS) -> Contract
         clauses={clause.id: clause for clause in sorted(clauses, key=lambda item: item.id)},
         switches={switch.name: switch for switch in switches},
         wires=wires,
+        formats=tuple(_at(folder / "formats.yaml", "formats", formats_of)),
     )
 
 
@@ -120,6 +122,21 @@ def load_exploration(algorithm: str = "eagle3", root: Path = CONTRACTS) -> Explo
         root / algorithm / "exploration.yaml", "exploration", _exploration
     )
     return found[0]
+
+
+def formats_of(data: Any) -> Iterator[Format]:
+    """The formats in what ``formats.yaml`` says, in its order."""
+    for name, item in data["formats"].items():
+        yield Format(
+            name,
+            item["title"],
+            item["about"].strip(),
+            tuple(item.get("has", ())),
+            tuple(item.get("any", ())),
+            tuple(item.get("lacks", ())),
+            item.get("architecture"),
+            item.get("other-architecture"),
+        )
 
 
 def _exploration(data: Any) -> Iterator[Exploration]:

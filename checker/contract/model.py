@@ -97,6 +97,24 @@ class Switch:
 
 
 @dataclass(frozen=True, slots=True)
+class Format:
+    """A format of drafts' configurations, and what tells it.
+
+    `has`, `any` and `lacks` are dotted keys: all, at least one and none of which stand there;
+    `architecture` and `other` are patterns that an architecture named fits, or none does.
+    """
+
+    id: str
+    title: str
+    about: str
+    has: tuple[str, ...] = ()
+    any: tuple[str, ...] = ()
+    lacks: tuple[str, ...] = ()
+    architecture: str | None = None
+    other: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Exploration:
     """What is tried where no configuration is given.
 
@@ -119,6 +137,7 @@ class Contract:
     clauses: Mapping[str, Clause]
     switches: Mapping[str, Switch]
     wires: Mapping[str, Any]
+    formats: tuple[Format, ...] = ()
 
     def owner(self, wire: str, aspect: str, operator: str) -> Clause | None:
         """The clause that such a difference violates: the most specific selector decides."""

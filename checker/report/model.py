@@ -49,6 +49,22 @@ EXIT_STATUS = {Verdict.AGREE: 0, Verdict.DIFFER: 1, Verdict.UNPROVEN: 3}
 
 
 @dataclass(frozen=True, slots=True)
+class Configured:
+    """The configuration that a side was given: its path, None for one that was made up.
+
+    `format` is the id of the format it is written in, `title` what people call that.
+    """
+
+    path: str | None
+    format: str | None
+    title: str | None
+
+    def to_json(self) -> dict[str, Json]:
+        """The configuration as the report's schema has it."""
+        return {"path": self.path, "format": self.format}
+
+
+@dataclass(frozen=True, slots=True)
 class Side:
     """One of the two implementations compared.
 
@@ -61,6 +77,7 @@ class Side:
     fingerprint: str
     entry: str
     with_: Mapping[str, str] = field(default_factory=dict)
+    configured: Configured | None = None
 
     def to_json(self) -> dict[str, Json]:
         """The side as the report's schema has it."""
@@ -71,6 +88,7 @@ class Side:
             "fingerprint": self.fingerprint,
             "entry": self.entry,
             "with": {name: self.with_[name] for name in sorted(self.with_)},
+            "config": None if self.configured is None else self.configured.to_json(),
         }
 
 
