@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
@@ -14,6 +15,7 @@ from checker.engines import (
     Inputs,
     Subject,
     extract_side,
+    keeping,
     load_engines,
     load_operators,
     load_outlines,
@@ -28,24 +30,28 @@ if TYPE_CHECKING:
 
     from checker.configs import ConfigFile
     from checker.contract.model import Contract, Format
+    from checker.engines import Keeper
     from checker.graph.terms import Pool
     from checker.interpreter.stubs import Stubs
     from checker.request import Access, Pin, Target, VerifyRequest
 
 _RECURSION = 12_000
+DEBUG = "EAGLE3_CHECK_DEBUG"
 
 
 @dataclass(frozen=True, slots=True)
 class Opened:
     """One side's engine and the trees it is read from, its own first.
 
-    `spec` and `libraries` (name, spec or None) are what the trees were asked for by.
+    `spec` and `libraries` (name, spec or None) are what the trees were asked for by; `keeper` gives
+    what was worked out before.
     """
 
     engine: Engine
     trees: tuple[Tree, ...]
     spec: str
     libraries: tuple[tuple[str, str | None], ...] = ()
+    keeper: Keeper | None = None
 
     @property
     def tree(self) -> Tree:
@@ -57,11 +63,15 @@ class Opened:
 
         Their configurations are open: the classes that libraries have for them are not needed.
         """
-        return Subject(self.engine, Workspace([self.tree]), load_outlines(), self.tree.label)
+        return self._subject(load_outlines(), (self.tree,))
 
     def subject(self, stubs: Stubs) -> Subject:
         """What the engines stage works on."""
-        return Subject(self.engine, Workspace(list(self.trees)), stubs, self.tree.label)
+        return self._subject(stubs, self.trees)
+
+    def _subject(self, stubs: Stubs, trees: tuple[Tree, ...]) -> Subject:
+        workspace = Workspace(list(trees))
+        return Subject(self.engine, workspace, stubs, self.tree.label, trees, self.keeper)
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,7 +180,8 @@ def open_side(
             continue
         libraries = _libraries(engine, pins)
         found = library_trees(tree, libraries, offline=access.offline, progress=access.progress)
-        return Opened(engine, (tree, *found), spec, libraries)
+        keeper = keeping() if access.use_cache and not os.environ.get(DEBUG) else None
+        return Opened(engine, (tree, *found), spec, libraries, keeper)
     known = ", ".join(sorted(e.distribution for e in candidates))
     if problem is not None and (named or len(candidates) == 1):
         raise problem

@@ -7,6 +7,7 @@ it ended if it did not end well. No engine's name occurs here.
 
 from checker.engines.capture import (
     Captured,
+    CaptureError,
     Question,
     asking,
     capture,
@@ -18,8 +19,11 @@ from checker.engines.defaults import Defaults, defaults
 from checker.engines.description import Engine, load_engines, load_operators, load_outlines
 from checker.engines.drive import with_schedule
 from checker.engines.extraction import Extraction, Failure, extract_side
+from checker.engines.keeping import Keeper
 from checker.engines.launching import Launched, Misfit, launched
+from checker.engines.schedule import Pass, Schedule
 from checker.engines.stages import STEPS, Inputs, Subject
+from checker.interpreter.machine import ConfigRead, Decision
 
 __all__ = [
     "STEPS",
@@ -29,6 +33,7 @@ __all__ = [
     "Extraction",
     "Failure",
     "Inputs",
+    "Keeper",
     "Launched",
     "Misfit",
     "Question",
@@ -38,6 +43,7 @@ __all__ = [
     "defaults",
     "extract_side",
     "is_registered",
+    "keeping",
     "launched",
     "load_engines",
     "load_operators",
@@ -46,3 +52,19 @@ __all__ = [
     "targets",
     "with_schedule",
 ]
+
+
+def keeping() -> Keeper:
+    """Keeps what the stages give."""
+    kinds = (
+        Extraction,
+        Failure,
+        ConfigRead,
+        Decision,
+        Schedule,
+        Pass,
+        Question,
+        Captured,
+        CaptureError,
+    )
+    return Keeper(kinds)

@@ -11,7 +11,7 @@ from checker.engines import checkpoint as checkpoints
 from checker.engines.drive import with_schedule
 from checker.engines.stages import machine_for, run_stage, stage_module
 from checker.graph.builder import Builder
-from checker.graph.terms import postorder
+from checker.graph.terms import postorder, unknowns
 from checker.interpreter.tensors import Tensor, arranged, regroup
 from checker.interpreter.values import ClassValue, Raised, Stuck, Unknown
 from checker.location import Location
@@ -93,10 +93,30 @@ class Extraction:
     maps_vocabulary: bool = False
     results: dict[Term, tuple[Result, ...]] = field(default_factory=dict)
 
+    def is_whole(self) -> bool:
+        """Whether nothing was left open: what was is told in words that may name places."""
+        roots = [*self.logits, *self.feedback]
+        roots += [t for t in (self.training_target, self.vocabulary_map) if t is not None]
+        open_ends = self.failure is not None or self.decisions or self.doubts
+        return not open_ends and not unknowns(*roots)
+
 
 def extract_side(subject: Subject, pool: Pool, inputs: Inputs) -> Extraction:
-    """Extracts one side once per combination of answers to undecided conditions, and joins them."""
+    """Extracts one side, or gives what was extracted before from the same definitions."""
     inputs = with_schedule(subject, inputs)
+    if subject.keeper is None or inputs.results:
+        return _extract(subject, pool, inputs)
+    return subject.keeper.result(
+        ["side", *inputs.question()],
+        subject,
+        pool,
+        lambda: _extract(subject, pool, inputs),
+        Extraction.is_whole,
+    )
+
+
+def _extract(subject: Subject, pool: Pool, inputs: Inputs) -> Extraction:
+    """Extracts one side once per combination of answers to undecided conditions, and joins them."""
     results: list[Extraction] = []
     pending: list[tuple[bool, ...]] = [()]
     while pending:
