@@ -11,6 +11,7 @@ from checker.engines import handover, registry
 from checker.engines.stages import Inputs, machine_for, run_stage, stage_module
 from checker.graph.terms import Pool
 from checker.interpreter.outline import Outline
+from checker.interpreter.outline_building import UNBUILT
 from checker.interpreter.values import ClassValue, Raised, Stuck, Unknown
 from checker.syntax import UnparsableModule
 
@@ -215,6 +216,10 @@ def _one_path(
         if cls is not None and raised.type_name == "AttributeError" and _lacks(cls, stage.setter):
             error = CaptureError(raised.type_name, raised.message, _place(cls))
             return replace(blank, error=error), []
+        guess = next((d for d in m.decisions if UNBUILT in d.text), None)
+        if guess is not None:  # what was raised may come of what could not be built
+            reason = guess.text.partition(UNBUILT)[2]
+            return replace(blank, reason=reason, place=guess.location), m.decisions
         guarded = bool(m.decisions) and (raised.explicit or raised.type_name not in _TRUSTED)
         if not _is_trusted(raised, stage):
             reason = f"{raised.type_name}: {raised.message}"
