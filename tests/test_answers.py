@@ -3,12 +3,7 @@
 from __future__ import annotations
 
 import json
-import os
-import random
 import shutil
-import subprocess
-import sys
-import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -172,25 +167,3 @@ def test_old_answers_make_room(
         ask(capsys, "--tp", ranks)
     kept = list((place / "cache" / "answers").rglob("*"))
     assert len([file for file in kept if file.is_file()]) <= 3
-
-
-def test_killed_at_any_moment_the_cache_stays_usable(place: Path) -> None:
-    command = [sys.executable, "-m", "checker", *words()]
-    environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[1])}
-    started = time.monotonic()
-    whole = subprocess.run(command, capture_output=True, env=environment, check=False)
-    length = time.monotonic() - started
-    assert whole.returncode in (0, 1, 3), whole.stderr
-    shutil.rmtree(place / "cache")
-    random.seed(4)
-    for _ in range(50):
-        with subprocess.Popen(
-            command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=environment
-        ) as process:
-            time.sleep(random.uniform(0, length))
-            process.kill()
-        if random.random() < 0.5:
-            shutil.rmtree(place / "cache", ignore_errors=True)
-    for _ in range(2):
-        after = subprocess.run(command, capture_output=True, env=environment, check=False)
-        assert (after.returncode, after.stdout) == (whole.returncode, whole.stdout)

@@ -46,12 +46,14 @@ class CaptureStage:
 
     `setter` is the method of a target that is told which states to hand over; `package` and
     `listed` say where the targets are registered: modules, and the name they list classes under.
+    `fallback` is the class that stands in for one that no module registers, in releases with it.
     """
 
     stage: Stage
     setter: str
     package: str
     listed: str
+    fallback: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,7 +117,8 @@ def _engine(file: str, document: Any) -> Engine:
     if stage is not None:
         said = document["stages"]["capture"]
         where = said["registry"]
-        capture = CaptureStage(stage, said["setter"], where["package"], where["list"])
+        package, listed, fallback = where["package"], where["list"], where.get("fallback")
+        capture = CaptureStage(stage, said["setter"], package, listed, fallback)
     return Engine(
         document["engine"],
         document["role"],

@@ -160,13 +160,18 @@ def _joined(results: list[Extraction], builder: Builder) -> Extraction:
     for other in results[1:]:
         for term, places in other.origins.items():
             first.origins.setdefault(term, places)
-        seen = set(first.reads)
-        first.reads += [r for r in other.reads if r not in seen]
+        seen = {_place_of_read(r) for r in first.reads}
+        first.reads += [r for r in other.reads if _place_of_read(r) not in seen]
         first.doubts += [d for d in other.doubts if d not in first.doubts]
         if other.weights != first.weights:
             reason = f"which tensors are loaded depends on {decision.text}"
             first.failure = Failure("load", None, reason, decision.location)
     return first
+
+
+def _place_of_read(read: ConfigRead) -> tuple[object, ...]:
+    """What tells reads apart; a default may be a dictionary, which cannot be hashed."""
+    return read.place, read.key, read.found, read.location
 
 
 def _agreed(paths: list[list[Term]], decision: Decision, builder: Builder) -> list[Term]:

@@ -74,6 +74,12 @@ def named(m: Machine, stage: CaptureStage, name: str) -> ClassValue | None:
     )
 
 
+def mentioned(m: Machine, stage: CaptureStage, name: str) -> bool:
+    """Whether a module of the registry's package holds a name: what none holds, none registers."""
+    texts = _texts(m, stage.package).values()
+    return not texts or any(name.encode() in text for text in texts)
+
+
 def registered(m: Machine, stage: CaptureStage, names: list[str]) -> Iterator[ClassValue]:
     """The classes that modules of the registry's package list."""
     for name in names:
