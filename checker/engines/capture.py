@@ -7,7 +7,7 @@ import sys
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from checker.engines import handover, registry
+from checker.engines import handover, pins, registry
 from checker.engines.stages import Inputs, machine_for, run_stage, stage_module
 from checker.graph.terms import Pool
 from checker.interpreter.outline import Outline
@@ -188,8 +188,22 @@ def _machine(subject: Subject, inputs: Inputs, script: tuple[bool, ...]) -> Mach
 def _one_path(
     subject: Subject, question: Question, inputs: Inputs, script: tuple[bool, ...]
 ) -> tuple[Captured, list[Decision]]:
-    stage = _stage(subject)
+    """What comes of one way; nothing can be said where a summary stands for what was not read."""
     m = _machine(subject, inputs, script)
+    found, decisions = _followed(m, subject, question, inputs)
+    other = None if found.is_stuck else pins.changed(subject.workspace, m.pins)
+    if other is None:
+        return found, decisions
+    name, place = other
+    reason = f"a summary stands for {name}, which means something else here than where it was read"
+    blank = Captured(question.target, question.ids, setter=found.setter)
+    return replace(blank, reason=reason, place=place), decisions
+
+
+def _followed(
+    m: Machine, subject: Subject, question: Question, inputs: Inputs
+) -> tuple[Captured, list[Decision]]:
+    stage = _stage(subject)
     blank = Captured(question.target, question.ids)
     cls: ClassValue | None = None
     try:

@@ -38,6 +38,8 @@ def cat(m: Machine, tensors: Value, dim: Value = 0, axis: Value = None, out: Val
     if isinstance(out, Tensor):
         out.update(m, made)
         return out
+    if m.outline is not None and isinstance(made, Tensor):
+        m.outline.join(m, items, made, where == len(items[0].axes) - 1)
     return made
 
 

@@ -144,6 +144,7 @@ class Machine:
         self.grad_used: set[str] = set()
         self.shared: dict[Any, Any] = {}
         self.assumptions: dict[str, None] = {}
+        self.pins: dict[str, None] = {}
         self.doubts: dict[str, Location | None] = {}
         self.eager_packages: set[str] = set()
         self.debug = bool(os.environ.get("EAGLE3_CHECK_DEBUG"))

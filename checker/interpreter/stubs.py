@@ -30,7 +30,8 @@ class Summary:
     `match`: dotted names, `*` spans any characters. `defines`: members one of which the definition
     in the tree must have for the summary to apply (so that one of several shapes of the same class
     is chosen by what is defined, never by a version). `native`: it also stands in where real code
-    is run.
+    is run. `pins`: definitions of the checked code whose meaning it was read from, as
+    `module:function`, `module:Class.method`, `module` or `package.**`.
     """
 
     name: str
@@ -41,6 +42,7 @@ class Summary:
     assumption: str | None
     file: str
     native: bool = True
+    pins: tuple[str, ...] = ()
 
 
 class _StubTree:
@@ -137,6 +139,7 @@ def load(documents: Iterable[tuple[str, Any]]) -> Stubs:
                     entry.get("assumption"),
                     file,
                     bool(document.get("native", True)),
+                    tuple(entry.get("pins", ())),
                 )
             )
     return Stubs(summaries)
@@ -193,6 +196,8 @@ def value_of(m: Machine, summary: Summary, path: str) -> Value:
 
     if summary.assumption:
         m.assumptions[summary.assumption] = None
+    if summary.pins:
+        m.pins.update(dict.fromkeys(summary.pins))
     key = ("summary", summary)
     if key not in m.shared:
         module = stub_module(m, summary.file)
