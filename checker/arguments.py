@@ -20,6 +20,7 @@ from checker.request import (
     TraceRequest,
     VerifyRequest,
 )
+from checker.stored.folder import folder_config, read_checkpoint
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -93,8 +94,14 @@ def _add_verify(commands: _Commands) -> None:
         )  # fmt: skip
     given = verify.add_argument_group("configuration")
     given.add_argument(
-        "--draft", metavar="PATH", help="the draft's config.json, used by both sides"
+        "--draft", metavar="PATH",
+        help="the draft's config.json, used by both sides, or its folder as training saved it: "
+        "then its tensors are accounted for, too",
     )
+    given.add_argument(
+        "--serve-draft", metavar="DIR",
+        help="the folder that is served, where a conversion has made another one",
+    )  # fmt: skip
     given.add_argument("--train-config", metavar="PATH", help="the config.json the trainer wrote")
     given.add_argument("--serve-config", metavar="PATH", help="the config.json the server reads")
     _add_target(given)
@@ -267,13 +274,16 @@ def verify_request(given: argparse.Namespace, progress: Callable[[str], None]) -
     if not given.train or not given.serve:
         missing = "serve" if given.train else "train"
         raise InputError(f"--{missing} is missing", "name both sides, or none", "command line")
-    train_config = given.draft if given.train_config is None else given.train_config
-    serve_config = given.draft if given.serve_config is None else given.serve_config
+    draft, serve_draft = given.draft, given.serve_draft
+    tensors = None if draft is None else read_checkpoint(draft)
+    copied = None if serve_draft is None else read_checkpoint(serve_draft, needed=True)
+    own = None if draft is None else folder_config(draft)
+    other = own if serve_draft is None else folder_config(serve_draft)
     return VerifyRequest(
         train=given.train,
         serve=given.serve,
-        train_config=_config(train_config),
-        serve_config=_config(serve_config),
+        train_config=own if given.train_config is None else read_config(given.train_config),
+        serve_config=other if given.serve_config is None else read_config(given.serve_config),
         target=None if given.target is None else target(given.target),
         launch=_launch(given.launch),
         renames=tuple(_rename(text) for text in given.rename),
@@ -285,6 +295,8 @@ def verify_request(given: argparse.Namespace, progress: Callable[[str], None]) -
         witness=given.witness,
         python=given.python,
         prepare=given.prepare,
+        draft=tensors,
+        serve_draft=copied,
     )
 
 

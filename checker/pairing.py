@@ -17,9 +17,11 @@ from checker.engines import (
     load_operators,
     load_outlines,
 )
+from checker.engines.checkpoint import renamed
 from checker.errors import InputError
 from checker.launch import parse_launch
 from checker.sources import Tree, library_trees, open_source
+from checker.stored.matching import Stored, matched
 from checker.syntax import Workspace
 
 if TYPE_CHECKING:
@@ -30,6 +32,7 @@ if TYPE_CHECKING:
     from checker.graph.terms import Pool
     from checker.interpreter.stubs import Stubs
     from checker.request import Access, Pin, Target, VerifyRequest
+    from checker.stored.folder import Checkpoint
 
 _RECURSION = 12_000
 
@@ -76,12 +79,23 @@ class Pairing:
     target: dict[str, Any] | None
     launch: dict[str, Any]
     renames: tuple[tuple[str, str], ...]
+    draft: Checkpoint | None = None
+    serve_draft: Checkpoint | None = None
 
     def trained(self, subject: Subject, pool: Pool, config: dict[str, Any]) -> Extraction:
         """The trainer's side, for a configuration."""
         return extract_side(subject, pool, Inputs(config, self.target, self.launch))
 
-    def served(self, train: Extraction) -> Inputs:
+    def stored(self, train: Extraction) -> Stored | None:
+        """What lies in the draft's folders, against what the trainer saves; None without any."""
+        return matched(
+            train.checkpoint,
+            lambda name: renamed(name, self.renames),
+            self.draft,
+            self.serve_draft,
+        )
+
+    def served(self, train: Extraction, stored: Stored | None = None) -> Inputs:
         """What the server is given once the trainer has saved its checkpoint."""
         own = any(name in train.trained for name in self.trainer.engine.from_target)
         return Inputs(
@@ -91,6 +105,7 @@ class Pairing:
             checkpoint=train.checkpoint,
             renames=self.renames,
             target_embedding="target.embed_tokens.weight" if own else "embed_tokens.weight",
+            given=None if stored is None else stored.given,
         )
 
 
@@ -114,6 +129,8 @@ def pairing(request: VerifyRequest) -> Pairing:
         target_config_of(request.target),
         parse_launch(request.launch) if request.launch else {},
         tuple((r.old, r.new) for r in request.renames),
+        request.draft,
+        request.serve_draft,
     )
 
 

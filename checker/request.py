@@ -9,6 +9,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from checker.configs import ConfigFile
+    from checker.stored.folder import Checkpoint
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +53,8 @@ class Access:
 class VerifyRequest:
     """Everything ``verify`` needs to know.
 
-    `train` and `serve` are source specs. `notes` are assumptions to be stated in the report beside
+    `train` and `serve` are source specs. `draft` are the tensors in the folder that training saved,
+    `serve_draft` those of the copy that is served, where it is another one. `notes` are assumptions to be stated in the report beside
     those that `verify` itself makes. With `witness` the real code of both sides is run on small
     numbers too, by the interpreter `python` (this one when it is None), or with `prepare` by one
     whose environment is made for it.
@@ -74,6 +76,8 @@ class VerifyRequest:
     witness: bool = False
     python: str | None = None
     prepare: bool = False
+    draft: Checkpoint | None = None
+    serve_draft: Checkpoint | None = None
 
 
 @dataclass(frozen=True, slots=True)

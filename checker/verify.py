@@ -22,6 +22,7 @@ from checker.graph.terms import Pool, unknowns
 from checker.judging import Comparison, compare, judge
 from checker.judging.judge import Case
 from checker.judging.probes import Prober
+from checker.judging.stored import accounted
 from checker.pairing import Opened, allow_deep_recursion, pairing, without_loading
 from checker.report.complete import complete
 from checker.report.model import Capture, ConfigRead, Facts, Raised, Report, Side, SideFacts
@@ -78,7 +79,8 @@ def _read(pair: Pairing, request: VerifyRequest) -> Report:
     pool = Pool()
     learner, deployed = trainer.subject(pair.stubs), server.subject(pair.stubs)
     train = pair.trained(learner, pool, pair.train_config)
-    inputs = pair.served(train)
+    stored = pair.stored(train)
+    inputs = pair.served(train, stored)
     flags = launched(deployed, inputs) if request.launch else None
     if flags is not None:  # the draft is served with what the server makes of its flags
         inputs = replace(inputs, launch={**inputs.launch, **flags.effective()})
@@ -101,6 +103,7 @@ def _read(pair: Pairing, request: VerifyRequest) -> Report:
         compare_without,
         pair.target,
         flags,
+        stored,
     )
     unloaded = replace(deployed, engine=without_loading(deployed.engine))
     prober = Prober(lambda config: extract_side(unloaded, Pool(), replace(inputs, config=config)))
@@ -109,10 +112,14 @@ def _read(pair: Pairing, request: VerifyRequest) -> Report:
         train=_side(trainer, train),
         serve=_side(server, serve),
         clauses=results,
-        assumptions=tuple(_assumptions(request, train, serve, flags)),
+        assumptions=(
+            *_assumptions(request, train, serve, flags),
+            *([] if stored is None else stored.assumptions()),
+        ),
         configuration=_configuration(train),
         facts=Facts(_facts(train, {}), _facts(serve, serve.weights)),
         excerpts=_excerpts(results, (*trainer.trees, *server.trees)),
+        stored=None if stored is None else accounted(stored, serve),
     )
 
 

@@ -105,6 +105,12 @@ class Contract:
     switches: Mapping[str, Switch]
     wires: Mapping[str, Any]
 
+    @property
+    def roles(self) -> Mapping[str, str]:
+        """The switches and keys that the program itself has to know, by what they are to it."""
+        found: Mapping[str, str] = self.wires["roles"]
+        return found
+
     def owner(self, wire: str, aspect: str, operator: str) -> Clause | None:
         """The clause that such a difference violates: the most specific selector decides."""
         best: tuple[tuple[int, bool, bool], Clause] | None = None

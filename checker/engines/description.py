@@ -52,6 +52,19 @@ class CaptureStage:
 
 
 @dataclass(frozen=True, slots=True)
+class VocabularyTensors:
+    """The small tensors in which a trainer saves whose ids the draft's ids are.
+
+    `map` has one number for each draft id: the target's id, or its distance with `offsets`. `mask`
+    marks the target ids that the draft knows.
+    """
+
+    map: str
+    offsets: bool
+    mask: str | None
+
+
+@dataclass(frozen=True, slots=True)
 class Engine:
     """A trainer or a server.
 
@@ -77,6 +90,7 @@ class Engine:
     from_target: tuple[str, ...]
     run_time: RunTime = RunTime()
     drive: Stage | None = None
+    vocabulary: VocabularyTensors | None = None
 
 
 def load_engines() -> tuple[Engine, ...]:
@@ -111,7 +125,15 @@ def _engine(file: str, document: Any) -> Engine:
         tuple(document.get("from-target", {}).get("parameters", ())),
         _run_time(document.get("run-time", {})),
         drive,
+        _vocabulary(document.get("vocabulary")),
     )
+
+
+def _vocabulary(document: Any) -> VocabularyTensors | None:
+    if document is None:
+        return None
+    offsets = document["holds"] == "offsets"
+    return VocabularyTensors(document["map"], offsets, document.get("mask"))
 
 
 def _run_time(document: Any) -> RunTime:

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from checker.engines.schedule import Schedule
     from checker.graph.terms import Pool
     from checker.interpreter.stubs import Stubs
+    from checker.stored.matching import Given
 
 STEPS = 3
 """Steps that are extracted: the first, one that consumes what it fed back, and one after that:
@@ -46,7 +47,8 @@ class Inputs:
     """What a side is extracted from.
 
     `results`: the expressions that give tensors are noted, for a run that is going to be traced.
-    `schedule`: what each draft pass is given, where that has been worked out.
+    `schedule`: what each draft pass is given, where that has been worked out. `given`: the tensors
+    of a draft's folder, None where none is given: then all that training saves.
     """
 
     config: dict[str, Any]
@@ -58,6 +60,7 @@ class Inputs:
     target_embedding: str = "embed_tokens.weight"
     results: bool = False
     schedule: Schedule | None = None
+    given: tuple[Given, ...] | None = None
 
 
 class _ScriptTree:
@@ -120,7 +123,7 @@ def stage_module(m: Machine, engine: Engine, inputs: Inputs) -> ModuleValue:
         STEPS=STEPS,
         target_embedding=inputs.target_embedding,
         target_hidden_size=target.get("hidden_size"),
-        checkpoint=checkpoints.tensors(m, inputs.checkpoint, inputs.renames),
+        checkpoint=checkpoints.tensors(m, inputs),
     )
     return module
 
