@@ -94,7 +94,8 @@ def _add_verify(commands: _Commands) -> None:
         )  # fmt: skip
     given = verify.add_argument_group("configuration")
     given.add_argument(
-        "--draft", metavar="PATH",
+        "--draft",
+        metavar="PATH",
         help="the draft's config.json, used by both sides, or its folder as training saved it: "
         "then its tensors are accounted for, too",
     )

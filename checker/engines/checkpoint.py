@@ -56,7 +56,7 @@ def identity(item: Given, checkpoint: Mapping[str, Any]) -> str:
 
 
 def place_in_loop(m: Machine, frame: Frame, item: Value) -> None:
-    """Notes how far a loop over (name, tensor) has come with an item: there one that is dropped is."""
+    """Notes how far a loop over (name, tensor) came with an item: there a dropped one was left."""
     match item:
         case (str(name), Tensor()):
             file, node = frame.module.file, frame.node

@@ -48,14 +48,12 @@ def weights(case: Case, _: Mapping[str, ClauseResult]) -> ClauseResult | None:
             if t.op == "param" and t.attr("loaded", True) is False
         }
     )
-    places = (case.serve.loader_location,) if case.serve.loader_location else ()
-    places = stored.dropped_at(case, dropped) or places
+    loader = (case.serve.loader_location,) if case.serve.loader_location else ()
+    places = stored.dropped_at(case, dropped) or loader
     if not dropped and not initial and not absent and unsure:
         reason = next(iter(unsure.values()))
         value = SideValue(None, places)
-        return ClauseResult(
-            clause.id, Status.UNPROVEN, clause.severity, reason=reason, serve=value
-        )
+        return ClauseResult(clause.id, Status.UNPROVEN, clause.severity, reason=reason, serve=value)
     if not dropped and not initial and not absent:
         return ClauseResult(
             clause.id,

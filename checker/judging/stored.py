@@ -98,12 +98,11 @@ def values(case: Case, results: Mapping[str, ClauseResult]) -> ClauseResult | No
         if folder is None:
             continue
         served = {i.trained: i.name for i in case.stored.given if i.trained is not None}
-        names = (maps.map, maps.mask)
-        if folder is case.stored.serve:
-            names = (served.get(maps.map, maps.map), served.get(maps.mask, maps.mask))
-        wrong = _wrong(case, maps, *(folder.tensors.get(name) for name in names))
+        renamed = served if folder is case.stored.serve else {}
+        name, mask = (renamed.get(n, n) if n else "" for n in (maps.map, maps.mask))
+        wrong = _wrong(case, maps, folder.tensors.get(name), folder.tensors.get(mask))
         if wrong is not None:
-            return _violated(clause, f"{names[0]} in {folder.path} {wrong}")
+            return _violated(clause, f"{name} in {folder.path} {wrong}")
     return None
 
 

@@ -6,10 +6,12 @@ import json
 import math
 import struct
 from dataclasses import dataclass
-from pathlib import Path
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from checker.errors import InputError
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 MAX_HEADER = 100_000_000
 """The limit that the format's own library has."""
@@ -42,7 +44,7 @@ class StoredTensor:
 
     @property
     def is_plain(self) -> bool:
-        """Whether values stand for themselves: not for others, by a scale that is kept elsewhere."""
+        """Whether values stand for themselves, and not for others by a scale kept elsewhere."""
         return self.dtype in ("F16", "BF16", "F32", "F64")
 
 
@@ -57,7 +59,7 @@ def read_header(path: Path) -> dict[str, StoredTensor]:
         with path.open("rb") as stream:
             start = stream.read(8)
             length = struct.unpack("<Q", start)[0] if len(start) == 8 else 0
-            raw = stream.read(length) if length <= min(MAX_HEADER, size) else start + stream.read(32)
+            raw = stream.read(length if length <= min(MAX_HEADER, size) else len(_LFS))
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or str(error)
         raise InputError(f"cannot be read: {reason}", "give readable files", str(path)) from None

@@ -47,7 +47,7 @@ def digest(tensor: StoredTensor) -> str:
             while left > 0:
                 part = stream.read(min(left, _CHUNK))
                 if not part:
-                    raise ValueError("the file has become shorter")  # noqa: TRY301
+                    raise ValueError("the file has become shorter")
                 found.update(part)
                 left -= len(part)
     except (OSError, ValueError) as error:
