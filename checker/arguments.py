@@ -108,7 +108,7 @@ def _add_verify(commands: _Commands) -> None:
     _add_target(given)
     given.add_argument(
         "--rename", metavar="OLD=NEW", action="append", default=[],
-        help="what a conversion did to tensor names: layers.0=midlayer (repeatable)",
+        help="what a conversion did to tensor names: layers.0=first (repeatable)",
     )  # fmt: skip
     given.add_argument(
         "--launch", metavar="LINE", help="the server's command line, or a file with it"
@@ -178,7 +178,7 @@ def _add_trace(commands: _Commands) -> None:
     _add_one_engine(trace)
     trace.add_argument(
         "--rename", metavar="OLD=NEW", action="append", default=[],
-        help="what a conversion did to tensor names: layers.0=midlayer (repeatable)",
+        help="what a conversion did to tensor names: layers.0=first (repeatable)",
     )  # fmt: skip
     trace.add_argument("--values", action="store_true", help="compare numbers too (cpu)")
     trace.add_argument(
@@ -378,14 +378,14 @@ def _config(given: str | None) -> ConfigFile | None:
 def _rename(text: str) -> Rename:
     old, equals, new = text.partition("=")
     if not equals or not old or not new or "=" in new:
-        raise InputError(f"{text!r} is no OLD=NEW", "say layers.0=midlayer", "--rename")
+        raise InputError(f"{text!r} is no OLD=NEW", "say layers.0=first", "--rename")
     return Rename(old, new)
 
 
 def _pin(text: str, option: str) -> Pin:
     match = _PIN.fullmatch(text)
     if match is None:
-        raise InputError(f"{text!r} is no NAME==VERSION", "say transformers==4.57.1", option)
+        raise InputError(f"{text!r} is no NAME==VERSION", "say LIBRARY==1.2.3", option)
     return Pin(match[1], match[2])
 
 

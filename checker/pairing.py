@@ -25,7 +25,7 @@ from checker.stored.matching import Stored, matched
 from checker.syntax import Workspace
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
     from checker.configs import ConfigFile
     from checker.contract.model import Contract
@@ -97,14 +97,14 @@ class Pairing:
 
     def served(self, train: Extraction, stored: Stored | None = None) -> Inputs:
         """What the server is given once the trainer has saved its checkpoint."""
-        own = any(name in train.trained for name in self.trainer.engine.from_target)
+        taken = self.trainer.engine.from_target
         return Inputs(
             self.serve_config,
             self.target,
             self.launch,
             checkpoint=train.checkpoint,
             renames=self.renames,
-            target_embedding="target.embed_tokens.weight" if own else "embed_tokens.weight",
+            retrained=tuple(name for name in taken if name in train.trained),
             given=None if stored is None else stored.given,
         )
 
@@ -116,17 +116,17 @@ def pairing(request: VerifyRequest) -> Pairing:
         InputError: something the user gave cannot be used.
     """
     engines = load_engines()
-    access = request.access
+    access, contract = request.access, load_contract()
     trainer = open_side(engines, "trainer", request.train, request.train_with, access)
     server = open_side(engines, "server", request.serve, request.serve_with, access)
     return Pairing(
-        load_contract(),
+        contract,
         trainer,
         server,
         load_operators(),
         config_of(request.train_config, trainer.engine, "--train-config"),
         config_of(request.serve_config, server.engine, "--serve-config"),
-        target_config_of(request.target),
+        target_config_of(request.target, contract.target),
         parse_launch(request.launch) if request.launch else {},
         tuple((r.old, r.new) for r in request.renames),
         request.draft,
@@ -213,13 +213,13 @@ def config_of(file: ConfigFile | None, engine: Engine, option: str) -> dict[str,
     return dict(file.data)
 
 
-def target_config_of(target: Target | None) -> dict[str, Any] | None:
-    """The target's configuration, as far as it is given."""
+def target_config_of(target: Target | None, keys: Mapping[str, str]) -> dict[str, Any] | None:
+    """The target's configuration, as far as it is given; `keys` are the contract's for targets."""
     if target is None:
         return None
     if target.config is not None:
         return dict(target.config.data)
-    found: dict[str, Any] = {"architectures": [target.architecture]}
+    found: dict[str, Any] = {keys["class"]: [target.architecture]}
     if target.layers is not None:
-        found["num_hidden_layers"] = target.layers
+        found[keys["layers"]] = target.layers
     return found

@@ -54,10 +54,10 @@ class VerifyRequest:
     """Everything ``verify`` needs to know.
 
     `train` and `serve` are source specs. `draft` are the tensors in the folder that training saved,
-    `serve_draft` those of the copy that is served, where it is another one. `notes` are
-    assumptions to be stated in the report beside those that `verify` itself makes. With `witness` the real code of both sides is run on small
-    numbers too, by the interpreter `python` (this one when it is None), or with `prepare` by one
-    whose environment is made for it.
+    `serve_draft` those of the copy that is served, where it is another one. `notes` are assumptions
+    to be stated in the report beside those that `verify` itself makes. With `witness` the real code
+    of both sides is run on small numbers too, by the interpreter `python` (this one when it is
+    None), or with `prepare` by one whose environment is made for it.
     """
 
     train: str

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import yaml
 
-from checker.contract.model import Clause, Contract, Probe, Selector, Severity, Switch
+from checker.contract.model import Clause, Contract, Probe, Selector, Severity, Size, Switch
 from checker.data import CONTRACTS, SCHEMAS
 from checker.errors import InputError
 
@@ -137,7 +137,16 @@ def switches_of(data: Any) -> Iterator[Switch]:
             clauses=_several(item["clause"]),
             spellings={engine: _several(keys) for engine, keys in item["spellings"].items()},
             references=tuple(item.get("references", ())),
+            size=_size(item.get("size")),
         )
+
+
+def _size(entry: Mapping[str, Any] | None) -> Size | None:
+    if entry is None:
+        return None
+    return Size(
+        entry.get("symbol"), entry.get("times"), tuple(entry.get("small", ())), entry.get("like")
+    )
 
 
 def _at(path: Path, schema: str, build: Any) -> list[Any]:

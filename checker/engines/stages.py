@@ -48,7 +48,8 @@ class Inputs:
 
     `results`: the expressions that give tensors are noted, for a run that is going to be traced.
     `schedule`: what each draft pass is given, where that has been worked out. `given`: the tensors
-    of a draft's folder, None where none is given: then all that training saves.
+    of a draft's folder, None where none is given: then all that training saves. `retrained` are
+    tensors that the trainer takes from the target and has trained nevertheless.
     """
 
     config: dict[str, Any]
@@ -57,7 +58,7 @@ class Inputs:
     settings: Mapping[str, Any] = field(default_factory=dict)
     checkpoint: Mapping[str, Any] = field(default_factory=dict)
     renames: tuple[tuple[str, str], ...] = ()
-    target_embedding: str = "embed_tokens.weight"
+    retrained: tuple[str, ...] = ()
     results: bool = False
     schedule: Schedule | None = None
     given: tuple[Given, ...] | None = None
@@ -121,8 +122,7 @@ def stage_module(m: Machine, engine: Engine, inputs: Inputs) -> ModuleValue:
         launch=dict(inputs.launch),
         TOKENS=symbol("S"),
         STEPS=STEPS,
-        target_embedding=inputs.target_embedding,
-        target_hidden_size=target.get("hidden_size"),
+        retrained=list(inputs.retrained),
         checkpoint=checkpoints.tensors(m, inputs),
     )
     return module

@@ -82,7 +82,7 @@ def engine_job(
             "launch": dict(inputs.launch),
             **inputs.settings,
         },
-        "target_embedding": inputs.target_embedding,
+        "retrained": list(inputs.retrained),
         "checkpoint": checkpoint,
         "eager": [subject.engine.package] if subject.engine.eager else [],
         "schedule": _passes(subject, inputs),
