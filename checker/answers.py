@@ -116,6 +116,7 @@ def verify_question(request: VerifyRequest, rendering: list[Any]) -> dict[str, A
         "folder": os.getcwd(),  # where specs that are paths start
         "sides": [request.train, request.serve],
         "configs": [_file(request.train_config), _file(request.serve_config)],
+        "drafts": [d and [d.path, d.seal] for d in (request.draft, request.serve_draft)],
         "target": target and [_file(target.config), target.architecture, target.layers],
         "launch": request.launch,
         "renames": [[r.old, r.new] for r in request.renames],

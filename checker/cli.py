@@ -171,7 +171,7 @@ def _verify_example(given: argparse.Namespace, progress: Progress) -> Answer:
 
 def _refuse_stray(given: argparse.Namespace) -> None:
     """Files without sides would be ignored in silence."""
-    options = ("draft", "train_config", "serve_config", "target", "launch", "rename",
+    options = ("draft", "serve_draft", "train_config", "serve_config", "target", "launch", "rename",
                "train_with", "serve_with")  # fmt: skip
     for option in options:
         if getattr(given, option) not in (None, []):

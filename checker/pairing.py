@@ -20,13 +20,15 @@ from checker.engines import (
     load_operators,
     load_outlines,
 )
+from checker.engines.checkpoint import renamed
 from checker.errors import InputError
 from checker.launch import parse_launch
 from checker.sources import Tree, library_trees, open_source
+from checker.stored.matching import Stored, matched
 from checker.syntax import Workspace
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
     from checker.configs import ConfigFile
     from checker.contract.model import Contract, Format
@@ -34,6 +36,7 @@ if TYPE_CHECKING:
     from checker.graph.terms import Pool
     from checker.interpreter.stubs import Stubs
     from checker.request import Access, Pin, Target, VerifyRequest
+    from checker.stored.folder import Checkpoint
 
 _RECURSION = 12_000
 DEBUG = "EAGLE3_CHECK_DEBUG"
@@ -87,6 +90,8 @@ class Pairing:
     target: dict[str, Any] | None
     launch: dict[str, Any]
     renames: tuple[tuple[str, str], ...]
+    draft: Checkpoint | None = None
+    serve_draft: Checkpoint | None = None
 
     @property
     def trees(self) -> tuple[Tree, ...]:
@@ -97,16 +102,26 @@ class Pairing:
         """The trainer's side, for a configuration."""
         return extract_side(subject, pool, Inputs(config, self.target, self.launch))
 
-    def served(self, train: Extraction) -> Inputs:
+    def stored(self, train: Extraction) -> Stored | None:
+        """What lies in the draft's folders, against what the trainer saves; None without any."""
+        return matched(
+            train.checkpoint,
+            lambda name: renamed(name, self.renames),
+            self.draft,
+            self.serve_draft,
+        )
+
+    def served(self, train: Extraction, stored: Stored | None = None) -> Inputs:
         """What the server is given once the trainer has saved its checkpoint."""
-        own = any(name in train.trained for name in self.trainer.engine.from_target)
+        taken = self.trainer.engine.from_target
         return Inputs(
             self.serve_config,
             self.target,
             self.launch,
             checkpoint=train.checkpoint,
             renames=self.renames,
-            target_embedding="target.embed_tokens.weight" if own else "embed_tokens.weight",
+            retrained=tuple(name for name in taken if name in train.trained),
+            given=None if stored is None else stored.given,
         )
 
 
@@ -135,19 +150,21 @@ def open_pair(request: VerifyRequest) -> Pairing:
         InputError: something the user gave cannot be used.
     """
     engines = load_engines()
-    access = request.access
+    access, contract = request.access, load_contract()
     trainer = open_side(engines, "trainer", request.train, request.train_with, access)
     server = open_side(engines, "server", request.serve, request.serve_with, access)
     return Pairing(
-        load_contract(),
+        contract,
         trainer,
         server,
         load_operators(),
         {},
         {},
-        target_config_of(request.target),
+        target_config_of(request.target, contract.target),
         parse_launch(request.launch) if request.launch else {},
         tuple((r.old, r.new) for r in request.renames),
+        request.draft,
+        request.serve_draft,
     )
 
 
@@ -236,13 +253,13 @@ def config_of(
     return dict(file.data)
 
 
-def target_config_of(target: Target | None) -> dict[str, Any] | None:
-    """The target's configuration, as far as it is given."""
+def target_config_of(target: Target | None, keys: Mapping[str, str]) -> dict[str, Any] | None:
+    """The target's configuration, as far as it is given; `keys` are the contract's for targets."""
     if target is None:
         return None
     if target.config is not None:
         return dict(target.config.data)
-    found: dict[str, Any] = {"architectures": [target.architecture]}
+    found: dict[str, Any] = {keys["class"]: [target.architecture]}
     if target.layers is not None:
-        found["num_hidden_layers"] = target.layers
+        found[keys["layers"]] = target.layers
     return found

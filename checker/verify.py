@@ -23,6 +23,7 @@ from checker.graph.terms import Pool, unknowns
 from checker.judging import Comparison, compare, judge
 from checker.judging.judge import Case
 from checker.judging.probes import Prober
+from checker.judging.stored import accounted
 from checker.pairing import Opened, allow_deep_recursion, pairing, without_loading
 from checker.report.complete import complete
 from checker.report.model import (
@@ -112,14 +113,15 @@ class Reader:
         pool = Pool()
         learner, deployed = pair.trainer.subject(pair.stubs), pair.server.subject(pair.stubs)
         train = pair.trained(learner, pool, pair.train_config)
-        inputs = pair.served(train)
+        stored = pair.stored(train)
+        inputs = pair.served(train, stored)
         flags = launched(deployed, inputs) if request.launch else None
         if flags is not None:  # the draft is served with what the server makes of its flags
             inputs = replace(inputs, launch={**inputs.launch, **flags.effective()})
         inputs = with_schedule(deployed, inputs)
         serve = extract_side(deployed, pool, inputs)
         if serve.captures:
-            self._capture(pair.server, train, serve, inputs.target_config, brief)
+            self._capture(pair, train, serve, brief)
         wires = pair.contract.wires
 
         def compare_without(config: dict[str, Any]) -> Comparison | None:
@@ -135,20 +137,15 @@ class Reader:
             compare_without,
             pair.target,
             flags,
+            stored,
         )
         return case, inputs, deployed
 
-    def _capture(
-        self,
-        server: Opened,
-        train: Extraction,
-        serve: Extraction,
-        target: dict[str, Any] | None,
-        brief: bool,
-    ) -> None:
+    def _capture(self, pair: Pairing, train: Extraction, serve: Extraction, brief: bool) -> None:
         """What the target really hands over, and ids for which it would be what was trained."""
-        ids = serve.aux_layer_ids
-        question = question_for(target, None if ids is None else tuple(ids))
+        ids, server = serve.aux_layer_ids, pair.server
+        asked_ids = None if ids is None else tuple(ids)
+        question = question_for(pair.target, asked_ids, pair.contract.target)
         if question is None or server.engine.capture is None:
             return
         subject = server.outline()
@@ -184,10 +181,14 @@ def _report(
         train=_side(trainer, train, _configured(pair, request.train_config, pair.train_config)),
         serve=_side(server, serve, _configured(pair, request.serve_config, pair.serve_config)),
         clauses=results,
-        assumptions=tuple(_assumptions(request, train, serve, case.launched)),
+        assumptions=(
+            *_assumptions(request, train, serve, case.launched),
+            *([] if case.stored is None else case.stored.assumptions()),
+        ),
         configuration=_configuration(train),
         facts=Facts(_facts(train, {}), _facts(serve, serve.weights)),
         excerpts=_excerpts(results, (*trainer.trees, *server.trees)),
+        stored=None if case.stored is None else accounted(case.stored, serve),
     )
 
 

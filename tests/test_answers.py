@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 import checker.answers
+import checker.program
 import checker.verify
 from checker.cli import main
 from checker.data import FIXTURES
@@ -128,10 +129,10 @@ def test_the_program_itself_is_part_of_the_question(
 def test_the_digest_sees_every_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "a").mkdir()
     (tmp_path / "a" / "b.yaml").write_text("x", "utf-8")
-    monkeypatch.setattr(checker.answers, "CONTRACTS", tmp_path)
-    before = checker.answers.program_digest()
+    monkeypatch.setattr(checker.program, "CONTRACTS", tmp_path)
+    before = checker.program.program_digest()
     (tmp_path / "a" / "b.yaml").write_text("y", "utf-8")
-    assert checker.answers.program_digest() != before
+    assert checker.program.program_digest() != before
 
 
 def test_a_damaged_answer_is_made_anew(

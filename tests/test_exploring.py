@@ -19,16 +19,19 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 OPTIONS = "toy_trainer/toy_trainer/options.py"
-ORDINARY = [
-    {"eagle_aux_hidden_state_layer_ids": [29, 16, 2]},
-    {"eagle_aux_hidden_state_layer_ids": [0, 16, 32]},
-    {"head_dim": 64},
-    {"num_key_value_heads": 32},
-    {"draft_vocab_size": 128256},
-    {"rms_norm_eps": 1e-06},
-    {"rope_theta": 10000.0},
+IDS = "eagle_aux_hidden_state_layer_ids"
+BROUGHT: list[tuple[dict[str, Any], set[str]]] = [
+    ({IDS: [16]}, {"fc-condition"}),
+    ({IDS: [29, 16, 2]}, {"aux-boundaries"}),  # the server hands them over in ascending order
+    ({IDS: [0, 16, 32]}, {"aux-boundaries", "aux-count"}),
+    ({"num_hidden_layers": 2}, set()),
+    ({"head_dim": 64}, set()),
+    ({"num_key_value_heads": 32}, set()),
+    ({"draft_vocab_size": 128256}, set()),
+    ({"rms_norm_eps": 1e-06}, {"training-target"}),
+    ({"rope_theta": 10000.0}, set()),
 ]
-ONE_STATE = {"eagle_aux_hidden_state_layer_ids": [16]}
+"""What each setting brings, whatever it is put around."""
 
 
 @pytest.fixture
@@ -58,18 +61,16 @@ def test_every_switch_is_tried_around_both_default_drafts(
 ) -> None:
     """The command turns a norm on that the server has not; the library leaves it off."""
     status, text = ask(capsys, "--format", "json")
-    normed = ["config-read", "residual-source"]
+    normed = {"config-read", "residual-source"}
     assert explored(text) == [
-        ("command-line", {}, normed),
+        ("command-line", {}, sorted(normed)),
         ("command-line", {"norm_before_residual": False}, []),
-        ("command-line", {"norm_output": True}, ["config-read", "feedback", "residual-source"]),
-        ("command-line", ONE_STATE, ["config-read", "fc-condition", "residual-source"]),
-        *(("command-line", switches, normed) for switches in ORDINARY),
+        ("command-line", {"norm_output": True}, sorted(normed | {"feedback"})),
+        *(("command-line", switches, sorted(normed | more)) for switches, more in BROUGHT),
         ("library", {}, []),
-        ("library", {"norm_before_residual": True}, normed),
+        ("library", {"norm_before_residual": True}, sorted(normed)),
         ("library", {"norm_output": True}, ["config-read", "feedback"]),
-        ("library", ONE_STATE, ["fc-condition"]),
-        *(("library", switches, []) for switches in ORDINARY),
+        *(("library", switches, sorted(more)) for switches, more in BROUGHT),
     ]
     report = json.loads(text)
     assert status == 1

@@ -20,6 +20,7 @@ from checker.contract.model import (
     Probe,
     Selector,
     Severity,
+    Size,
     Switch,
 )
 from checker.data import CONTRACTS, SCHEMAS
@@ -175,7 +176,16 @@ def switches_of(data: Any) -> Iterator[Switch]:
             clauses=_several(item["clause"]),
             spellings={engine: _several(keys) for engine, keys in item["spellings"].items()},
             references=tuple(item.get("references", ())),
+            size=_size(item.get("size")),
         )
+
+
+def _size(entry: Mapping[str, Any] | None) -> Size | None:
+    if entry is None:
+        return None
+    return Size(
+        entry.get("symbol"), entry.get("times"), tuple(entry.get("small", ())), entry.get("like")
+    )
 
 
 def _at(path: Path, schema: str, build: Any) -> list[Any]:

@@ -16,6 +16,8 @@ from checker.interpreter.values import ClassValue, Raised, Stuck, Unknown
 from checker.syntax import UnparsableModule
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from checker.engines.description import CaptureStage
     from checker.engines.stages import Subject
     from checker.interpreter.machine import Decision, Machine
@@ -108,19 +110,24 @@ def is_registered(subject: Subject, name: str) -> bool:
     return cls is not None and cls.lookup(stage.setter) is not None
 
 
-def question_for(config: dict[str, Any] | None, ids: tuple[int, ...] | None) -> Question | None:
-    """What to ask of the target that a configuration describes; None when it says too little."""
-    names = (config or {}).get("architectures")
-    layers = _layers(config or {})
+def question_for(
+    config: dict[str, Any] | None, ids: tuple[int, ...] | None, keys: Mapping[str, str]
+) -> Question | None:
+    """What to ask of the target that a configuration describes; None when it says too little.
+
+    `keys` are those under which targets state their class and their number of layers.
+    """
+    names = (config or {}).get(keys["class"])
+    layers = _layers(config or {}, keys["layers"])
     if not isinstance(names, list) or not names or not isinstance(names[0], str) or layers is None:
         return None
     return Question(names[0], layers, ids, config)
 
 
-def _layers(config: dict[str, Any]) -> int | None:
+def _layers(config: dict[str, Any], key: str) -> int | None:
     """The number of layers of a target, also of one that nests its text model's configuration."""
     for part in (config, *(v for v in config.values() if isinstance(v, dict))):
-        count = part.get("num_hidden_layers")
+        count = part.get(key)
         if isinstance(count, int) and not isinstance(count, bool) and 0 < count <= _MOST_LAYERS:
             return count
     return None

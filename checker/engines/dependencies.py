@@ -18,7 +18,7 @@ from checker.syntax import UnparsableModule
 
 if TYPE_CHECKING:
     import ast
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from checker.sources import Tree
     from checker.syntax import Ledger, ModuleFile, Workspace
@@ -56,7 +56,7 @@ class Moves:
         return any(first != now for ranges in self.ranges.values() for first, _, now in ranges)
 
 
-def written(ledger: Ledger, trees: Sequence[Tree]) -> dict[str, Any]:
+def written(ledger: Ledger, workspace: Workspace, trees: Sequence[Tree]) -> dict[str, Any]:
     """A ledger as JSON."""
     digests = [tree.read_digests for tree in trees]
     numbers = {id(tree): number for number, tree in enumerate(trees)}
@@ -80,6 +80,7 @@ def written(ledger: Ledger, trees: Sequence[Tree]) -> dict[str, Any]:
         "packages": dict(sorted(ledger.packages.items())),
         "files": files,
         "searches": [[*key, found] for key, found in sorted(ledger.searches.items())],
+        "texts": {package: _listed(workspace.texts(package)) for package in sorted(ledger.texts)},
         "read": [[n, path, digests[n][path]] for n, path in sorted(ledger.files)],
         "listed": [[n, folder, _names(trees[n], folder)] for n, folder in sorted(ledger.folders)],
     }
@@ -105,26 +106,14 @@ def compared(before: dict[str, Any], workspace: Workspace, trees: Sequence[Tree]
 def _compared(
     before: dict[str, Any], workspace: Workspace, trees: Sequence[Tree], same: list[bool]
 ) -> Moves | None:
-    for number, path, digest in before["read"]:
-        if not same[number] and _sha256(trees[number], path) != digest:
-            return None
-    for number, folder, names in before["listed"]:
-        if not same[number] and _names(trees[number], folder) != names:
-            return None
-    for name, place in before["modules"].items():
-        found = workspace.place(name)
-        if (None if found is None else [*found]) != place:
-            return None
-    if any(workspace.is_package(name) != there for name, there in before["packages"].items()):
+    if not _found(before, workspace) or not _read(before, trees, same):
         return None
     moves = Moves()
     for said in before["files"]:
         number, path = said["tree"], said["path"]
         if same[number] or _sha256(trees[number], path) == said["sha256"]:
             continue
-        if said["names"] is None:
-            return None
-        file = workspace.find(said["module"])
+        file = None if said["names"] is None else workspace.find(said["module"])
         if file is None:
             return None
         digest, lines = _statements(file, said["names"], trees[number])
@@ -133,10 +122,33 @@ def _compared(
         moves.ranges[number, path] = [
             (first, last, now) for (first, last), (now, _) in zip(said["lines"], lines, strict=True)
         ]
-    for package, word, found in before["searches"]:
-        if not all(same) and workspace.naming(package, word) != found:
-            return None
     return moves
+
+
+def _found(before: dict[str, Any], workspace: Workspace) -> bool:
+    """Whether modules and packages are where they were, and searches find what they found."""
+    return (
+        all(_place(workspace, name) == place for name, place in before["modules"].items())
+        and all(workspace.is_package(name) == there for name, there in before["packages"].items())
+        and all(_listed(workspace.texts(name)) == names for name, names in before["texts"].items())
+        and all(workspace.naming(name, word) == found for name, word, found in before["searches"])
+    )
+
+
+def _place(workspace: Workspace, module: str) -> list[Any] | None:
+    found = workspace.place(module)
+    return None if found is None else [*found]
+
+
+def _read(before: dict[str, Any], trees: Sequence[Tree], same: list[bool]) -> bool:
+    """Whether the files and folders that were looked into besides are as they were."""
+    return all(
+        same[number] or _sha256(trees[number], path) == digest
+        for number, path, digest in before["read"]
+    ) and all(
+        same[number] or _names(trees[number], folder) == names
+        for number, folder, names in before["listed"]
+    )
 
 
 def _statements(file: ModuleFile, names: list[str], tree: Tree) -> tuple[str, _Lines]:
@@ -167,6 +179,10 @@ def _fingerprint(tree: Tree) -> str | None:
 
 def _sha256(tree: Tree, path: str) -> str:
     return hashlib.sha256(tree.read(path)).hexdigest()
+
+
+def _listed(names: Iterable[str]) -> str:
+    return hashlib.sha256("\n".join(sorted(names)).encode("utf-8", "replace")).hexdigest()
 
 
 def _names(tree: Tree, folder: str) -> str:

@@ -70,6 +70,19 @@ class DraftConfig:
 
 
 @dataclass(frozen=True, slots=True)
+class VocabularyTensors:
+    """The small tensors in which a trainer saves whose ids the draft's ids are.
+
+    `map` has one number for each draft id: the target's id, or its distance with `offsets`. `mask`
+    marks the target ids that the draft knows.
+    """
+
+    map: str
+    offsets: bool
+    mask: str | None
+
+
+@dataclass(frozen=True, slots=True)
 class Engine:
     """A trainer or a server.
 
@@ -98,6 +111,7 @@ class Engine:
     drive: Stage | None = None
     defaults: Stage | None = None
     draft_config: DraftConfig = DraftConfig()
+    vocabulary: VocabularyTensors | None = None
 
 
 def load_engines() -> tuple[Engine, ...]:
@@ -136,6 +150,7 @@ def _engine(file: str, document: Any) -> Engine:
         drive,
         defaults,
         _draft_config(document.get("draft-config", {})),
+        _vocabulary(document.get("vocabulary")),
     )
 
 
@@ -143,6 +158,13 @@ def _draft_config(document: Any) -> DraftConfig:
     return DraftConfig(
         document.get("keys", {}), document.get("spellings", {}), document.get("layer-ids", 0)
     )
+
+
+def _vocabulary(document: Any) -> VocabularyTensors | None:
+    if document is None:
+        return None
+    offsets = document["holds"] == "offsets"
+    return VocabularyTensors(document["map"], offsets, document.get("mask"))
 
 
 def _run_time(document: Any) -> RunTime:

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from checker.interpreter.results import Result
 
 _PATHS = 32
+_LOAD = "load"
 ENDS = (Raised, Stuck, UnparsableModule, RecursionError)
 """What ends an extraction early: the checked program, or the limits of reading it."""
 
@@ -58,7 +59,9 @@ class Extraction:
     target really hands over. `aux_boundaries` are those that training captured, in their order;
     with the ids `asking` the target would hand those over, too.
     `checkpoint`: name → shape of what the trainer saves; `weights`: name
-    → parameter it reached (server side). `trained` are the parameters used with gradients.
+    → parameter it reached (server side); `parameters`: parameter → names of the tensors in it, None
+    for one that is not known, nothing where it kept its initial value; `left_at`: name in the
+    loader → how far a loop came with it. `trained` are the parameters used with gradients.
     `training_target`: what the trainer gives the target's head to make its targets.
     `vocabulary_map`: target ids by draft ids, None where the side keeps none; `maps_vocabulary`:
     whether its description says so at all.
@@ -75,6 +78,8 @@ class Extraction:
     failure: Failure | None = None
     checkpoint: dict[str, Any] = field(default_factory=dict)
     weights: dict[str, str | None] = field(default_factory=dict)
+    parameters: dict[str, list[str | None]] = field(default_factory=dict)
+    left_at: dict[str, Location] = field(default_factory=dict)
     trained: set[str] = field(default_factory=set)
     aux_count: int | None = None
     captures: bool = False
@@ -218,11 +223,16 @@ def _one_path(subject: Subject, pool: Pool, inputs: Inputs, script: tuple[bool, 
     if m.results is not None:
         result.results = m.results.of
     result.checkpoint = dict(inputs.checkpoint)  # under the trained names, whatever came of them
+    for item in inputs.given or ():  # and what training does not know, under its own
+        if item.trained is None and item.doubt is None:
+            name = checkpoints.identity(item, inputs.checkpoint)
+            result.checkpoint[name] = (item.shape, item.kind)
     module = stage_module(m, subject.engine, inputs)
     stage_name = ""
     try:
         for stage in subject.engine.stages:
             stage_name = stage.name
+            m.item_done = checkpoints.place_in_loop if stage_name == _LOAD else None
             run_stage(m, module, stage)
             _note_doubts(m, stage_name, result)
             _collect(m, module.scope.names, result)

@@ -97,7 +97,7 @@ class Keeper:
             value = writer.value(result)
         except CannotBeWritten:
             return result
-        needs = dependencies.written(ledger, subject.trees)
+        needs = dependencies.written(ledger, subject.workspace, subject.trees)
         entry = {"needs": needs, "terms": writer.table, "value": value}
         digest = hashlib.sha256(json.dumps(needs).encode()).hexdigest()
         content = zlib.compress(json.dumps(entry, separators=(",", ":")).encode(), 1)

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from checker.graph.terms import Pool
     from checker.interpreter.stubs import Stubs
     from checker.sources import Tree
+    from checker.stored.matching import Given
 
 STEPS = 3
 """Steps that are extracted: the first, one that consumes what it fed back, and one after that:
@@ -51,7 +52,9 @@ class Inputs:
     """What a side is extracted from.
 
     `results`: the expressions that give tensors are noted, for a run that is going to be traced.
-    `schedule`: what each draft pass is given, where that has been worked out.
+    `schedule`: what each draft pass is given, where that has been worked out. `given`: the tensors
+    of a draft's folder, None where none is given: then all that training saves. `retrained` are
+    tensors that the trainer takes from the target and has trained nevertheless.
     """
 
     config: dict[str, Any]
@@ -60,9 +63,10 @@ class Inputs:
     settings: Mapping[str, Any] = field(default_factory=dict)
     checkpoint: Mapping[str, Any] = field(default_factory=dict)
     renames: tuple[tuple[str, str], ...] = ()
-    target_embedding: str = "embed_tokens.weight"
+    retrained: tuple[str, ...] = ()
     results: bool = False
     schedule: Schedule | None = None
+    given: tuple[Given, ...] | None = None
 
     def question(self) -> list[Any]:
         """What decides a run, as plain values."""
@@ -73,7 +77,8 @@ class Inputs:
             dict(self.settings),
             dict(self.checkpoint),
             self.renames,
-            self.target_embedding,
+            self.retrained,
+            self.given,
             self.schedule,
         ]
 
@@ -136,9 +141,8 @@ def stage_module(m: Machine, engine: Engine, inputs: Inputs) -> ModuleValue:
         launch=dict(inputs.launch),
         TOKENS=symbol("S"),
         STEPS=STEPS,
-        target_embedding=inputs.target_embedding,
-        target_hidden_size=target.get("hidden_size"),
-        checkpoint=checkpoints.tensors(m, inputs.checkpoint, inputs.renames),
+        retrained=list(inputs.retrained),
+        checkpoint=checkpoints.tensors(m, inputs),
     )
     return module
 

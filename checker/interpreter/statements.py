@@ -211,6 +211,8 @@ def _for(m: Machine, frame: Frame, stmt: ast.For) -> Signal | None:
         m.tick()
         assign(m, frame, stmt.target, item)
         signal = run_block(m, frame, stmt.body)
+        if m.item_done is not None:
+            m.item_done(m, frame, item)
         if signal is not None and signal is not CONTINUE:
             abandon(m, stmt, source)
             return None if signal is BREAK else signal

@@ -103,13 +103,14 @@ def vocabulary(case: Case, results: Mapping[str, ClauseResult]) -> ClauseResult 
 
 def _is_part(case: Case) -> bool:
     """Whether the draft has another number of tokens than the target."""
-    switches = case.train.switches
-    return switches.get("draft_vocab_size") != switches.get("vocab_size")
+    switches, roles = case.train.switches, case.contract.roles
+    return switches.get(roles["draft-vocabulary"]) != switches.get(roles["vocabulary"])
 
 
 def _sizes(case: Case) -> str | None:
     """Draft and target must count in one vocabulary."""
-    trained, target = case.train.switches.get("vocab_size"), (case.target or {}).get("vocab_size")
+    trained = case.train.switches.get(case.contract.roles["vocabulary"])
+    target = (case.target or {}).get(case.contract.target["vocabulary"])
     if isinstance(trained, int) and isinstance(target, int) and trained != target:
         return f"the draft was trained for {trained} tokens of the target, which has {target}"
     return None

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from checker.location import Location
+    from checker.report.stored import Accounts
 
 Json: TypeAlias = bool | int | float | str | list["Json"] | dict[str, "Json"] | None
 Boundary: TypeAlias = int | str | None
@@ -339,6 +340,7 @@ class Report:
     configurations: tuple[Explored, ...] = ()
     excerpts: Mapping[Location, str] = field(default_factory=dict)
     witness: Witness | None = None
+    stored: Accounts | None = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "clauses", tuple(sorted(self.clauses, key=lambda item: item.id)))
@@ -391,6 +393,7 @@ class Report:
             "coverage": self.coverage.to_json(),
             "configurations": [explored.to_json() for explored in self.configurations],
             **({"witness": self.witness.to_json()} if self.witness is not None else {}),
+            **({"stored": self.stored.to_json()} if self.stored is not None else {}),
         }
 
 

@@ -60,6 +60,9 @@ class _Writer:
         yield from self._listed("Holds under this configuration, but", self._provisos())
         yield from table(self._report.configurations, self._paint)
         yield from self._witness()
+        if self._report.stored is not None:
+            heading = f"Tensors of {self._report.stored.folder}"
+            yield from self._listed(heading, [*self._report.stored.lines()])
         yield from self._listed("Assumed", self._report.assumptions)
         yield from self._unchecked()
         yield ""

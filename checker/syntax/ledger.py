@@ -24,7 +24,7 @@ class Ledger:
     which names were found to be packages. `names`: by module name, the names that were asked of it;
     `whole`: modules that were walked over. `files` and `folders`: what was read and listed apart
     from modules, as (number of the tree, path); `searches`: the modules of a package that were
-    found to hold a word.
+    found to hold a word; `texts`: packages of which all modules were read.
     """
 
     modules: dict[str, ModuleFile | None] = field(default_factory=dict)
@@ -34,6 +34,7 @@ class Ledger:
     files: set[tuple[int, str]] = field(default_factory=set)
     folders: set[tuple[int, str]] = field(default_factory=set)
     searches: dict[tuple[str, str], list[str]] = field(default_factory=dict)
+    texts: set[str] = field(default_factory=set)
 
 
 class Asked(Mapping[str, "list[ast.stmt]"]):

@@ -167,6 +167,7 @@ class Workspace:
         self._modules: dict[str, ModuleFile | None] = {}
         self._packages: dict[str, bool] = {}
         self._ledgers: list[Ledger] = []
+        self._texts: dict[str, dict[str, tuple[int, str, bytes]]] = {}
         self.trees: list[TreeLike] = [Watched(t, n, self._ledgers) for n, t in enumerate(trees)]
 
     @contextmanager
@@ -218,6 +219,22 @@ class Workspace:
         for ledger in self._ledgers:
             ledger.packages[name] = self._packages[name]
         return self._packages[name]
+
+    def texts(self, package: str) -> dict[str, bytes]:
+        """The modules that lie directly in a package, with their content; read once."""
+        if package not in self._texts:
+            folder = package.replace(".", "/") + "/"
+            found: dict[str, tuple[int, str, bytes]] = {}
+            for number, tree in enumerate(self._trees):
+                for path in (root + folder for root in tree.roots):
+                    for entry in sorted(tree.listdir(path)):
+                        if entry.endswith(".py") and entry[:-3] not in found:
+                            found[entry[:-3]] = number, path + entry, tree.read(path + entry)
+            self._texts[package] = found
+        for ledger in self._ledgers:
+            ledger.texts.add(package)
+            ledger.files.update((number, path) for number, path, _ in self._texts[package].values())
+        return {name: text for name, (_, _, text) in self._texts[package].items()}
 
     def naming(self, package: str, word: str) -> list[str]:
         """The modules directly in a package whose files hold a word, in order of their names.
