@@ -12,7 +12,7 @@ from checker.engines import (
     Failure,
     Launched,
     asking,
-    capture,
+    captured,
     extract_side,
     launched,
     question_for,
@@ -151,26 +151,13 @@ class Reader:
         subject = server.outline()
         known = next((found for asked, found in self._captured if asked == question), None)
         if known is None:
-            known = _captured_by(subject, question)
+            known = captured(subject, question)
             self._captured.append((question, known))
         serve.captured = known
         wanted = train.aux_boundaries
         decided = serve.captured.is_decided and not brief
         if decided and wanted is not None and serve.captured.boundaries != tuple(wanted):
             serve.asking = asking(subject, question, tuple(wanted))
-
-
-def _captured_by(subject: Subject, question: Question) -> Captured:
-    """What a target hands over, from before where that was kept."""
-    if subject.keeper is None:
-        return capture(subject, question)
-    return subject.keeper.result(
-        ["capture", question],
-        subject,
-        Pool(),
-        lambda: capture(subject, question),
-        lambda found: found.is_decided and found.error is None,
-    )
 
 
 def _report(

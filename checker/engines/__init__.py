@@ -23,6 +23,7 @@ from checker.engines.keeping import Keeper
 from checker.engines.launching import Launched, Misfit, launched
 from checker.engines.schedule import Pass, Schedule
 from checker.engines.stages import STEPS, Inputs, Subject
+from checker.graph.terms import Pool
 from checker.interpreter.machine import ConfigRead, Decision
 
 __all__ = [
@@ -40,10 +41,12 @@ __all__ = [
     "Subject",
     "asking",
     "capture",
+    "captured",
     "defaults",
     "extract_side",
     "is_registered",
     "keeping",
+    "known_targets",
     "launched",
     "load_engines",
     "load_operators",
@@ -68,3 +71,25 @@ def keeping() -> Keeper:
         CaptureError,
     )
     return Keeper(kinds)
+
+
+def captured(subject: Subject, question: Question) -> Captured:
+    """What a target hands over, from before where that was kept."""
+    if subject.keeper is None:
+        return capture(subject, question)
+    return subject.keeper.result(
+        ["capture", question],
+        subject,
+        Pool(),
+        lambda: capture(subject, question),
+        lambda found: found.is_decided and found.error is None,
+    )
+
+
+def known_targets(subject: Subject) -> list[str]:
+    """The targets that can be told what to hand over, from before where that was kept."""
+    if subject.keeper is None:
+        return targets(subject)
+    return subject.keeper.result(
+        ["targets"], subject, Pool(), lambda: targets(subject), lambda _: True
+    )
