@@ -142,7 +142,15 @@ def formats_of(data: Any) -> Iterator[Format]:
 
 def _exploration(data: Any) -> Iterator[Exploration]:
     said = data["exploration"]
-    yield Exploration(said["layer-ids"], said["target"], said["draft"], tuple(said["settings"]))
+    boundaries = said["boundaries"]
+    yield Exploration(
+        said["layer-ids"],
+        said["target"],
+        said["draft"],
+        tuple(said["settings"]),
+        boundaries["default"],
+        tuple(boundaries["settings"]),
+    )
 
 
 def clauses_of(data: Any) -> Iterator[Clause]:
