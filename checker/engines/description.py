@@ -60,6 +60,7 @@ class Engine:
     the keys by which its configuration files are told; `loader` is the method that takes the
     checkpoint; `capture` runs the target and counts what it hands over; `launch` runs the server's
     handling of its launch flags; `drive` follows what calls the draft from pass to pass;
+    `order` follows who tells the target what to hand over, and when graphs are captured;
     `from_target` are parameters that the trainer takes from the target and does not train.
     """
 
@@ -77,6 +78,7 @@ class Engine:
     from_target: tuple[str, ...]
     run_time: RunTime = RunTime()
     drive: Stage | None = None
+    order: Stage | None = None
 
 
 def load_engines() -> tuple[Engine, ...]:
@@ -90,6 +92,7 @@ def load_engines() -> tuple[Engine, ...]:
 def _engine(file: str, document: Any) -> Engine:
     stages = {n: Stage(n, item["python"], file) for n, item in document["stages"].items()}
     launch, drive = stages.pop("launch", None), stages.pop("drive", None)
+    order = stages.pop("order", None)
     stage = stages.pop("capture", None)
     capture = None
     if stage is not None:
@@ -111,6 +114,7 @@ def _engine(file: str, document: Any) -> Engine:
         tuple(document.get("from-target", {}).get("parameters", ())),
         _run_time(document.get("run-time", {})),
         drive,
+        order,
     )
 
 
