@@ -11,6 +11,7 @@ from __future__ import annotations
 import ast
 import sys
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from checker.interpreter.values import (
@@ -35,6 +36,12 @@ if TYPE_CHECKING:
 _DEEP = 8
 
 
+@lru_cache(maxsize=1 << 15)
+def _nodes(node: ast.AST) -> tuple[ast.AST, ...]:
+    """A node and all below it; they are looked at again and again."""
+    return tuple(ast.walk(node))
+
+
 @dataclass(slots=True, eq=False)
 class Slice:
     """What is followed: calls of `methods`, and of `ends`, which are not entered.
@@ -55,6 +62,8 @@ class Slice:
     reaching: dict[ast.AST, bool] = field(default_factory=dict)
     bodies: dict[ast.AST, list[ast.stmt]] = field(default_factory=dict)
     passing: set[ast.stmt] = field(default_factory=set)
+    named: dict[ast.AST, list[Function]] = field(default_factory=dict)
+    inner: dict[ast.AST, dict[str, tuple[str, str]]] = field(default_factory=dict)
 
     def run(self, m: Machine, function: Function) -> list[ast.stmt] | None:
         """What is run of a function that is called; an end is noted."""
@@ -67,11 +76,11 @@ class Slice:
         """Local names that nothing binds in what is run are unknown."""
         bound = {
             n.id
-            for n in ast.walk(function.node)
+            for n in _nodes(function.node)
             if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)
         }
         for stmt in body:
-            for node in ast.walk(stmt):
+            for node in _nodes(stmt):
                 if isinstance(node, ast.Name) and node.id in bound:
                     reason = f"{node.id}, which was not followed"
                     scope.names.setdefault(node.id, m.unknown(reason, harmless=True))
@@ -154,7 +163,7 @@ class Slice:
         loaded = {
             n.id
             for stmt in (() if self._ends(called.node) else self._kept(m, called, called.node.body))
-            for n in ast.walk(stmt)
+            for n in _nodes(stmt)
             if isinstance(n, ast.Name)
         }
         spec = called.node.args
@@ -167,7 +176,7 @@ class Slice:
     # -- what leads there ------------------------------------------------------------------------
 
     def _ends(self, node: ast.AST) -> bool:
-        return any(_called(inner) in self.ends for inner in ast.walk(node))
+        return any(_called(inner) in self.ends for inner in _nodes(node))
 
     def _reaches(self, m: Machine, function: Function, depth: int) -> bool:
         """Whether calling a function may come to one of the calls, or set what decides there."""
@@ -175,7 +184,7 @@ class Slice:
         if node in self.reaching or depth > _DEEP:
             return self.reaching.get(node, False)
         self.reaching[node] = False
-        found = any(self._hits(function, inner) for inner in ast.walk(node)) or any(
+        found = any(self._hits(function, inner) for inner in _nodes(node)) or any(
             self._reaches(m, used, depth + 1) for used in self._used(m, function)
         )
         self.reaching[node] = found
@@ -197,9 +206,17 @@ class Slice:
 
     def _used(self, m: Machine, function: Function, body: ast.AST | None = None) -> list[Function]:
         """The functions that the body of one names and that lie where something may lead on."""
+        key = body or function.node
+        if key not in self.named:
+            self.named[key] = self._named(m, function, key)
+        return self.named[key]
+
+    def _named(self, m: Machine, function: Function, body: ast.AST) -> list[Function]:
         found: list[Function] = []
-        inside = _imported(function)
-        for node in ast.walk(body or function.node):
+        if function.node not in self.inner:
+            self.inner[function.node] = _imported(function)
+        inside = self.inner[function.node]
+        for node in _nodes(body):
             value: Value = None
             if (
                 isinstance(node, ast.Attribute)
@@ -277,16 +294,16 @@ class Slice:
         for stmt in leaves:
             used = {
                 n.id
-                for call in ast.walk(stmt)
+                for call in _nodes(stmt)
                 if isinstance(call, ast.Call)
-                for n in ast.walk(call.func)
+                for n in _nodes(call.func)
                 if isinstance(n, ast.Name)
             }
             if used & made:
                 chosen.add(stmt)
 
     def _leads(self, m: Machine, function: Function, stmt: ast.stmt) -> bool:
-        if any(self._hits(function, node) for node in ast.walk(stmt)):
+        if any(self._hits(function, node) for node in _nodes(stmt)):
             return True
         return any(self._reaches(m, used, 1) for used in self._used(m, function, stmt))
 
@@ -334,6 +351,7 @@ def _filtered(body: list[ast.stmt], chosen: set[ast.stmt]) -> list[ast.stmt]:
     return found
 
 
+@lru_cache(maxsize=1 << 13)
 def _binds(stmt: ast.stmt) -> set[str]:
     from checker.interpreter.excerpts import _bound
 
@@ -366,7 +384,7 @@ def _imported(function: Function) -> dict[str, tuple[str, str]]:
 
     return {
         alias.asname or alias.name: (imports.absolute_name(function.module, node), alias.name)
-        for node in ast.walk(function.node)
+        for node in _nodes(function.node)
         if isinstance(node, ast.ImportFrom)
         for alias in node.names
     }
