@@ -10,8 +10,10 @@ from __future__ import annotations
 
 import sys
 import textwrap
+from pathlib import Path
 from typing import TYPE_CHECKING
 
+from checker.contract.loading import load_plain
 from checker.data import CONTRACTS
 from checker.engines import load_engines, load_outlines, pins
 from checker.pairing import allow_deep_recursion, open_side
@@ -21,15 +23,7 @@ if TYPE_CHECKING:
     from checker.engines import Subject
 
 Table = dict[str, dict[str, dict[str, str]]]
-RELEASES = tuple(
-    "0.4.5 0.4.5.post1 0.4.5.post2 0.4.5.post3 0.4.6 0.4.6.post1 0.4.6.post2 0.4.6.post3 0.4.6.post4 "
-    "0.4.6.post5 0.4.7 0.4.7.post1 0.4.8 0.4.8.post1 0.4.9 0.4.9.post1 0.4.9.post2 0.4.9.post3 "
-    "0.4.9.post4 0.4.9.post5 0.4.9.post6 0.4.10 0.4.10.post1 0.4.10.post2 0.5.1 0.5.1.post1 "
-    "0.5.1.post2 0.5.1.post3 0.5.2 0.5.3 0.5.3.post1 0.5.3.post2 0.5.3.post3 0.5.4 0.5.4.post1 "
-    "0.5.4.post2 0.5.4.post3 0.5.5 0.5.5.post1 0.5.5.post2 0.5.5.post3 0.5.6 0.5.6.post1 0.5.6.post2 "
-    "0.5.7 0.5.8 0.5.8.post1 0.5.9 0.5.10 0.5.10.post1 0.5.11 0.5.12 0.5.12.post1 0.5.13 0.5.13.post1 "
-    "0.5.14 0.5.15 0.5.15.post1 0.5.16 0.5.17 0.5.18 0.5.19 0.5.20 0.5.21 0.5.22 0.5.23".split()
-)
+RELEASES = Path(__file__).resolve().parents[1] / "tests/releases/releases.yaml"
 HEAD = """\
 # yaml-language-server: $schema=../schema/pins.schema.json
 # Written by `python -m benchmarks.pins`, not by hand: by module, by the release in which they were
@@ -37,6 +31,12 @@ HEAD = """\
 library: sglang
 modules:
 """
+
+
+def releases() -> tuple[str, ...]:
+    """Every release of the server that the tests know, the oldest first."""
+    groups = load_plain(RELEASES)["servers"]["groups"]
+    return tuple(spec.partition("==")[2] for group in groups for spec in group["releases"])
 
 
 def release(version: str) -> Subject:
@@ -112,7 +112,7 @@ def _quoted(name: str) -> str:
 def main() -> None:
     """Writes the table of the named releases, or of all."""
     allow_deep_recursion()
-    versions = tuple(sys.argv[1:]) or RELEASES
+    versions = tuple(sys.argv[1:]) or releases()
     path = CONTRACTS / "pins" / "sglang.yaml"
     path.parent.mkdir(exist_ok=True)
     path.write_text(written(table(versions)), encoding="utf-8")

@@ -20,6 +20,7 @@ from checker.request import (
     TraceRequest,
     VerifyRequest,
 )
+from checker.stored.folder import folder_config, read_checkpoint
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -93,14 +94,21 @@ def _add_verify(commands: _Commands) -> None:
         )  # fmt: skip
     given = verify.add_argument_group("configuration")
     given.add_argument(
-        "--draft", metavar="PATH", help="the draft's config.json, used by both sides"
+        "--draft",
+        metavar="PATH",
+        help="the draft's config.json, used by both sides, or its folder as training saved it: "
+        "then its tensors are accounted for, too",
     )
+    given.add_argument(
+        "--serve-draft", metavar="DIR",
+        help="the folder that is served, where a conversion has made another one",
+    )  # fmt: skip
     given.add_argument("--train-config", metavar="PATH", help="the config.json the trainer wrote")
     given.add_argument("--serve-config", metavar="PATH", help="the config.json the server reads")
     _add_target(given)
     given.add_argument(
         "--rename", metavar="OLD=NEW", action="append", default=[],
-        help="what a conversion did to tensor names: layers.0=midlayer (repeatable)",
+        help="what a conversion did to tensor names: layers.0=first (repeatable)",
     )  # fmt: skip
     given.add_argument(
         "--launch", metavar="LINE", help="the server's command line, or a file with it"
@@ -110,6 +118,10 @@ def _add_verify(commands: _Commands) -> None:
         help="run both sides' real code on small numbers as well (needs torch)",
     )  # fmt: skip
     _add_interpreter(given)
+    given.add_argument(
+        "--strict", action="store_true",
+        help="where no configuration is given: the exit status is the worst of all that were tried",
+    )  # fmt: skip
     given.add_argument("--tp", metavar="N", type=_count, default=1, help="tensor parallel size")
     given.add_argument("--pp", metavar="N", type=_count, default=1, help="pipeline parallel size")
     _add_format(verify)
@@ -170,7 +182,7 @@ def _add_trace(commands: _Commands) -> None:
     _add_one_engine(trace)
     trace.add_argument(
         "--rename", metavar="OLD=NEW", action="append", default=[],
-        help="what a conversion did to tensor names: layers.0=midlayer (repeatable)",
+        help="what a conversion did to tensor names: layers.0=first (repeatable)",
     )  # fmt: skip
     trace.add_argument("--values", action="store_true", help="compare numbers too (cpu)")
     trace.add_argument(
@@ -267,13 +279,16 @@ def verify_request(given: argparse.Namespace, progress: Callable[[str], None]) -
     if not given.train or not given.serve:
         missing = "serve" if given.train else "train"
         raise InputError(f"--{missing} is missing", "name both sides, or none", "command line")
-    train_config = given.draft if given.train_config is None else given.train_config
-    serve_config = given.draft if given.serve_config is None else given.serve_config
+    draft, serve_draft = given.draft, given.serve_draft
+    tensors = None if draft is None else read_checkpoint(draft)
+    copied = None if serve_draft is None else read_checkpoint(serve_draft, needed=True)
+    own = None if draft is None else folder_config(draft)
+    other = own if serve_draft is None else folder_config(serve_draft)
     return VerifyRequest(
         train=given.train,
         serve=given.serve,
-        train_config=_config(train_config),
-        serve_config=_config(serve_config),
+        train_config=own if given.train_config is None else read_config(given.train_config),
+        serve_config=other if given.serve_config is None else read_config(given.serve_config),
         target=None if given.target is None else target(given.target),
         launch=_launch(given.launch),
         renames=tuple(_rename(text) for text in given.rename),
@@ -285,6 +300,9 @@ def verify_request(given: argparse.Namespace, progress: Callable[[str], None]) -
         witness=given.witness,
         python=given.python,
         prepare=given.prepare,
+        strict=given.strict,
+        draft=tensors,
+        serve_draft=copied,
     )
 
 
@@ -365,14 +383,14 @@ def _config(given: str | None) -> ConfigFile | None:
 def _rename(text: str) -> Rename:
     old, equals, new = text.partition("=")
     if not equals or not old or not new or "=" in new:
-        raise InputError(f"{text!r} is no OLD=NEW", "say layers.0=midlayer", "--rename")
+        raise InputError(f"{text!r} is no OLD=NEW", "say layers.0=first", "--rename")
     return Rename(old, new)
 
 
 def _pin(text: str, option: str) -> Pin:
     match = _PIN.fullmatch(text)
     if match is None:
-        raise InputError(f"{text!r} is no NAME==VERSION", "say transformers==4.57.1", option)
+        raise InputError(f"{text!r} is no NAME==VERSION", "say LIBRARY==1.2.3", option)
     return Pin(match[1], match[2])
 
 

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 from checker.engines import (
     Captured,
     Question,
-    capture,
+    captured,
     is_registered,
+    known_targets,
     load_engines,
-    targets,
 )
 from checker.errors import InputError
 from checker.pairing import Opened, allow_deep_recursion, open_side
@@ -38,9 +38,9 @@ def capturing(request: CaptureRequest, opened: list[Opened] | None = None) -> Ta
     subject = server.outline()
     if subject.engine.capture is None:
         raise InputError("nothing says how this server captures", "give a server", request.source)
-    known = targets(subject) if request.target is None else [request.target]
+    known = known_targets(subject) if request.target is None else [request.target]
     if request.target is not None and not is_registered(subject, request.target):
-        near = difflib.get_close_matches(request.target, targets(subject), n=1)
+        near = difflib.get_close_matches(request.target, known_targets(subject), n=1)
         remedy = f"did you mean {near[0]!r}?" if near else "see --target all"
         raise InputError(f"no target {request.target!r} that captures", remedy, "--target")
     config = None if request.config is None else dict(request.config.data)
@@ -49,7 +49,7 @@ def capturing(request: CaptureRequest, opened: list[Opened] | None = None) -> Ta
         if request.access.progress is not None:
             request.access.progress(name)
         question = Question(name, request.layers, request.ids, config)
-        rows.append(_row(capture(subject, question)))
+        rows.append(_row(captured(subject, question)))
     return Table(server.tree.label, request.layers, request.ids, tuple(rows))
 
 

@@ -127,8 +127,14 @@ def _answer(request: VerifyRequest, given: argparse.Namespace) -> Answer:
     opened: list[Opened] = []
     from checker.verify import verify
 
-    report = verify(request, opened)
-    answer = Answer(_rendered(report, given.format, paint), report.exit_status)
+    if request.train_config is None and request.serve_config is None:
+        from checker.exploring import explore
+
+        report = explore(request, opened)
+    else:
+        report = verify(request, opened)
+    status = report.strict_exit_status if request.strict else report.exit_status
+    answer = Answer(_rendered(report, given.format, paint), status)
     if not request.witness:
         answers.keep(answer, opened)
     return answer
@@ -165,7 +171,7 @@ def _verify_example(given: argparse.Namespace, progress: Progress) -> Answer:
 
 def _refuse_stray(given: argparse.Namespace) -> None:
     """Files without sides would be ignored in silence."""
-    options = ("draft", "train_config", "serve_config", "target", "launch", "rename",
+    options = ("draft", "serve_draft", "train_config", "serve_config", "target", "launch", "rename",
                "train_with", "serve_with")  # fmt: skip
     for option in options:
         if getattr(given, option) not in (None, []):

@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from checker.configs import read_config
+from checker.contract.loading import load_contract
 from checker.engines import Extraction, Inputs, extract_side, load_engines, load_operators
 from checker.errors import InputError
 from checker.example import FOLDER
@@ -41,7 +42,7 @@ def extract(request: ExtractRequest) -> Node:
     subject = opened.subject(load_operators())
     engine = without_loading(subject.engine)
     config = config_of(file, engine, "--config")
-    inputs = Inputs(config, target_config_of(request.target))
+    inputs = Inputs(config, target_config_of(request.target, load_contract().target))
     extraction = extract_side(replace(subject, engine=engine), Pool(), inputs)
     if extraction.failure is not None:
         failure = extraction.failure

@@ -9,6 +9,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from checker.configs import ConfigFile
+    from checker.stored.folder import Checkpoint
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,10 +53,12 @@ class Access:
 class VerifyRequest:
     """Everything ``verify`` needs to know.
 
-    `train` and `serve` are source specs. `notes` are assumptions to be stated in the report beside
-    those that `verify` itself makes. With `witness` the real code of both sides is run on small
-    numbers too, by the interpreter `python` (this one when it is None), or with `prepare` by one
-    whose environment is made for it.
+    `train` and `serve` are source specs. `draft` are the tensors in the folder that training saved,
+    `serve_draft` those of the copy that is served, where it is another one. `notes` are assumptions
+    to be stated in the report beside those that `verify` itself makes. With `witness` the real code
+    of both sides is run on small numbers too, by the interpreter `python` (this one when it is
+    None), or with `prepare` by one whose environment is made for it. `strict`: where drafts are
+    explored, all of them count.
     """
 
     train: str
@@ -74,6 +77,9 @@ class VerifyRequest:
     witness: bool = False
     python: str | None = None
     prepare: bool = False
+    strict: bool = False
+    draft: Checkpoint | None = None
+    serve_draft: Checkpoint | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from checker.configs import read_config
+from checker.contract.derived import derived
 from checker.contract.loading import load_contract
 from checker.contract.terms import ContractTerms, contract_terms
 from checker.engines import (
@@ -131,11 +132,12 @@ def _configurations(
     """What is given, and the example's where nothing is."""
     file = request.config or read_config(str(FOLDER / _OPTIONS[role]))
     config = config_of(file, engine, "--config")
-    target = target_config_of(request.target)
+    contract = load_contract()
+    target = target_config_of(request.target, contract.target)
     if target is None:
         target = dict(read_config(str(FOLDER / "target.json")).data)
-        width = stated(config, spelled(load_contract().switches["hidden_size"], engine))[1]
-        target["hidden_size"] = width or target["hidden_size"]
+        width = stated(config, spelled(contract.switches[contract.roles["hidden"]], engine))[1]
+        target[contract.target["hidden"]] = width or target[contract.target["hidden"]]
     return config, target
 
 
@@ -195,7 +197,7 @@ def _traced(draft: _Draft, device: str, compare: bool, worker: Worker) -> Trace:
     if "problem" in computed or "raises" in computed:
         what = computed.get("problem") or computed.get("message")
         return Trace(label, device, reason=f"the extracted graph has no values: {what}")
-    rows = Rows(places, computed.get("wires", {}), Names(switches))
+    rows = Rows(places, computed.get("wires", {}), Names(contract, switches))
     made = tuple(rows.row(wire, term) for wire, term in wires.items())
     largest = _largest(answer, computed) if values else None
     agrees = all(row.same is not False for row in made) and (largest is None or largest <= SAME)
@@ -247,21 +249,13 @@ def stated_switches(
         place, value = stated(config, spelled(switch, engine))
         if place is not None and value is not None:
             found[name] = value
-    ids = found["eagle_aux_hidden_state_layer_ids"]
-    hidden, heads = found["hidden_size"], found["num_attention_heads"]
-    found["aux_count"] = len(ids) if ids else found["num_aux_hidden_states"] or 3
-    found["target_hidden_size"] = found["target_hidden_size"] or target.get("hidden_size") or hidden
-    found["head_dim"] = found["head_dim"] or hidden // heads
-    found["num_key_value_heads"] = found["num_key_value_heads"] or heads
-    found["draft_vocab_size"] = found["draft_vocab_size"] or found["vocab_size"]
-    found["activation"] = found["hidden_act"]
-    found["qk_norm"] = False
-    found["sliding_window"] = [None] * int(found["num_hidden_layers"])
-    return found
+    found["target"] = target.get(contract.target["hidden"])
+    return derived(contract.wires, found)
 
 
 def _contract(contract: Contract, switches: Mapping[str, Any], steps: int) -> ContractTerms:
-    plain = {"rope_base": 10000.0, "rope_dim": switches["head_dim"], "rope_scaling": None}
+    plain = rotary({}, [], contract.roles["head"])
+    plain["rope_dim"] = switches[contract.roles["head"]]
     return contract_terms(contract.wires, Builder(Pool()), {**plain, **switches}, steps)
 
 
@@ -276,7 +270,9 @@ def wires_of(
 ) -> dict[Wire, Term | None]:
     """What the engine computes on every wire."""
     steps = len(extraction.logits)
-    switches = rotary({**switches, **extraction.switches}, extraction.logits)
+    switches = rotary(
+        {**switches, **extraction.switches}, extraction.logits, contract.roles["head"]
+    )
     terms = contract_terms(contract.wires, Builder(pool), switches, steps)
     found = difference(terms.logits, extraction.logits, terms.labels)
     order = {name: index for index, name in enumerate(contract.wires["wires"])}

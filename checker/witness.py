@@ -58,13 +58,16 @@ def witnessing(pair: Pairing, request: VerifyRequest) -> Iterator[Callable[[Repo
 
 def _jobs(pair: Pairing) -> tuple[dict[str, Any], dict[str, Any]] | Witness:
     """What both sides have to run, or why there is nothing."""
+    if pair.serve_draft is not None:
+        why = "which tensors a served copy holds is not tried out; leave --serve-draft out"
+        return Witness(Seen.NO_VERDICT, reason=why)
     small = shrunk(pair)
     subject_t, subject_s = pair.trainer.subject(pair.stubs), pair.server.subject(pair.stubs)
     pool = Pool()
     train = small.trained(subject_t, pool, small.train_config)
     if train.failure is not None:
         return Witness(Seen.NO_VERDICT, reason=f"small trainer: {train.failure.message}")
-    inputs = with_schedule(subject_s, small.served(train))
+    inputs = with_schedule(subject_s, small.served(train, small.stored(train)))
     serve = extract_side(subject_s, pool, inputs)
     setup = setup_for(train, serve)
     alone = replace(inputs, config=small.train_config, checkpoint={}, schedule=None)

@@ -12,7 +12,17 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import yaml
 
-from checker.contract.model import Clause, Contract, Probe, Selector, Severity, Switch
+from checker.contract.model import (
+    Clause,
+    Contract,
+    Exploration,
+    Format,
+    Probe,
+    Selector,
+    Severity,
+    Size,
+    Switch,
+)
 from checker.data import CONTRACTS, SCHEMAS
 from checker.errors import InputError
 
@@ -103,7 +113,36 @@ def load_contract(algorithm: str = "eagle3", root: Path = CONTRACTS) -> Contract
         clauses={clause.id: clause for clause in sorted(clauses, key=lambda item: item.id)},
         switches={switch.name: switch for switch in switches},
         wires=wires,
+        formats=tuple(_at(folder / "formats.yaml", "formats", formats_of)),
     )
+
+
+def load_exploration(algorithm: str = "eagle3", root: Path = CONTRACTS) -> Exploration:
+    """What is tried of an algorithm's drafts where no configuration is given."""
+    found: list[Exploration] = _at(
+        root / algorithm / "exploration.yaml", "exploration", _exploration
+    )
+    return found[0]
+
+
+def formats_of(data: Any) -> Iterator[Format]:
+    """The formats in what ``formats.yaml`` says, in its order."""
+    for name, item in data["formats"].items():
+        yield Format(
+            name,
+            item["title"],
+            item["about"].strip(),
+            tuple(item.get("has", ())),
+            tuple(item.get("any", ())),
+            tuple(item.get("lacks", ())),
+            item.get("architecture"),
+            item.get("other-architecture"),
+        )
+
+
+def _exploration(data: Any) -> Iterator[Exploration]:
+    said = data["exploration"]
+    yield Exploration(said["layer-ids"], said["target"], said["draft"], tuple(said["settings"]))
 
 
 def clauses_of(data: Any) -> Iterator[Clause]:
@@ -137,7 +176,16 @@ def switches_of(data: Any) -> Iterator[Switch]:
             clauses=_several(item["clause"]),
             spellings={engine: _several(keys) for engine, keys in item["spellings"].items()},
             references=tuple(item.get("references", ())),
+            size=_size(item.get("size")),
         )
+
+
+def _size(entry: Mapping[str, Any] | None) -> Size | None:
+    if entry is None:
+        return None
+    return Size(
+        entry.get("symbol"), entry.get("times"), tuple(entry.get("small", ())), entry.get("like")
+    )
 
 
 def _at(path: Path, schema: str, build: Any) -> list[Any]:

@@ -79,6 +79,20 @@ class Clause:
 
 
 @dataclass(frozen=True, slots=True)
+class Size:
+    """What is to be known of a switch that states a size.
+
+    `symbol` stands for it where shapes are shown, with `times` another switch for their product.
+    `small` are numbers to run the architecture with; sizes that are `like` another's share them.
+    """
+
+    symbol: str | None = None
+    times: str | None = None
+    small: tuple[int, ...] = ()
+    like: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Switch:
     """A configuration key that changes the architecture.
 
@@ -94,6 +108,40 @@ class Switch:
     clauses: tuple[str, ...]
     spellings: Mapping[str, tuple[str, ...]]
     references: tuple[str, ...] = ()
+    size: Size | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Format:
+    """A format of drafts' configurations, and what tells it.
+
+    `has`, `any` and `lacks` are dotted keys: all, at least one and none of which stand there;
+    `architecture` and `other` are patterns that an architecture named fits, or none does.
+    """
+
+    id: str
+    title: str
+    about: str
+    has: tuple[str, ...] = ()
+    any: tuple[str, ...] = ()
+    lacks: tuple[str, ...] = ()
+    architecture: str | None = None
+    other: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Exploration:
+    """What is tried where no configuration is given.
+
+    `target` is a target's configuration; `draft` switches of an ordinary draft for it, where a
+    trainer's defaults say nothing; `settings` switches that are set together, None to take one out.
+    `layer_ids` is the switch whose items are boundaries here and layer ids in configurations.
+    """
+
+    layer_ids: str
+    target: Mapping[str, Any]
+    draft: Mapping[str, Any]
+    settings: tuple[Mapping[str, Any], ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,6 +152,19 @@ class Contract:
     clauses: Mapping[str, Clause]
     switches: Mapping[str, Switch]
     wires: Mapping[str, Any]
+    formats: tuple[Format, ...] = ()
+
+    @property
+    def roles(self) -> Mapping[str, str]:
+        """The switches and keys that the program itself has to know, by what they are to it."""
+        found: Mapping[str, str] = self.wires["roles"]
+        return found
+
+    @property
+    def target(self) -> Mapping[str, str]:
+        """The keys under which configurations of targets state what is asked of them."""
+        found: Mapping[str, str] = self.wires["target"]
+        return found
 
     def owner(self, wire: str, aspect: str, operator: str) -> Clause | None:
         """The clause that such a difference violates: the most specific selector decides."""

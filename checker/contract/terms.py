@@ -52,7 +52,7 @@ def contract_terms(
     outputs = [str(name) for name in document["outputs"]]
     results: dict[str, list[Term]] = {name: [] for name in outputs}
     for step in range(steps):
-        for layer in range(int(switches["num_hidden_layers"])):
+        for layer in range(int(switches[document["roles"]["layers"]])):
             wiring.wire(layer_output, Place(step, layer))
         for name in outputs:
             named = wiring.wire(name, Place(step))

@@ -11,10 +11,13 @@ from checker.engines import handover, pins, registry
 from checker.engines.stages import Inputs, machine_for, run_stage, stage_module
 from checker.graph.terms import Pool
 from checker.interpreter.outline import Outline
+from checker.interpreter.outline_building import UNBUILT
 from checker.interpreter.values import ClassValue, Raised, Stuck, Unknown
 from checker.syntax import UnparsableModule
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from checker.engines.description import CaptureStage
     from checker.engines.stages import Subject
     from checker.interpreter.machine import Decision, Machine
@@ -43,7 +46,8 @@ class Captured:
     (`reason` says why). `aliased`: requested ids whose stored tensor is overwritten later.
     `kept`: where values are put into lists; `decisions`: what was answered both ways.
     `refused`: what ends the run may be a configuration that the server does not take.
-    `norm`: epsilon and offset of the RMSNorm before the target's head, where it is one.
+    `norm`: epsilon (None where the target's configuration does not tell it) and offset of the
+    RMSNorm before the target's head, where it is one.
     """
 
     target: str
@@ -57,7 +61,7 @@ class Captured:
     refused: bool = False
     kept: tuple[Location, ...] = ()
     decisions: tuple[str, ...] = ()
-    norm: tuple[float, float] | None = None
+    norm: tuple[float | None, float] | None = None
 
     @property
     def is_decided(self) -> bool:
@@ -106,19 +110,24 @@ def is_registered(subject: Subject, name: str) -> bool:
     return cls is not None and cls.lookup(stage.setter) is not None
 
 
-def question_for(config: dict[str, Any] | None, ids: tuple[int, ...] | None) -> Question | None:
-    """What to ask of the target that a configuration describes; None when it says too little."""
-    names = (config or {}).get("architectures")
-    layers = _layers(config or {})
+def question_for(
+    config: dict[str, Any] | None, ids: tuple[int, ...] | None, keys: Mapping[str, str]
+) -> Question | None:
+    """What to ask of the target that a configuration describes; None when it says too little.
+
+    `keys` are those under which targets state their class and their number of layers.
+    """
+    names = (config or {}).get(keys["class"])
+    layers = _layers(config or {}, keys["layers"])
     if not isinstance(names, list) or not names or not isinstance(names[0], str) or layers is None:
         return None
     return Question(names[0], layers, ids, config)
 
 
-def _layers(config: dict[str, Any]) -> int | None:
+def _layers(config: dict[str, Any], key: str) -> int | None:
     """The number of layers of a target, also of one that nests its text model's configuration."""
     for part in (config, *(v for v in config.values() if isinstance(v, dict))):
-        count = part.get("num_hidden_layers")
+        count = part.get(key)
         if isinstance(count, int) and not isinstance(count, bool) and 0 < count <= _MOST_LAYERS:
             return count
     return None
@@ -203,10 +212,16 @@ def _followed(
 ) -> tuple[Captured, list[Decision]]:
     stage = _stage(subject)
     blank = Captured(question.target, question.ids)
+    cls: ClassValue | None = None
     try:
         cls = registry.named(m, stage, question.target)
-        if cls is None:
+        if cls is None and registry.mentioned(m, stage, question.target):
             return replace(blank, reason="its class is not found"), []
+        if cls is None and stage.fallback is not None:
+            cls = registry.named(m, stage, stage.fallback)
+        if cls is None:
+            message = f"no class is registered for {question.target}"
+            return replace(blank, error=CaptureError("ValueError", message, None)), []
         blank = replace(blank, setter=_place(cls, stage.setter))
         m.outline = Outline(question.layers)
         module = stage_module(m, subject.engine, inputs)
@@ -219,6 +234,13 @@ def _followed(
     except Raised as raised:
         if m.debug:
             sys.stderr.write("\n".join(raised.trail) + "\n")
+        if cls is not None and raised.type_name == "AttributeError" and _lacks(cls, stage.setter):
+            error = CaptureError(raised.type_name, raised.message, _place(cls))
+            return replace(blank, error=error), []
+        guess = next((d for d in m.decisions if UNBUILT in d.text), None)
+        if guess is not None:  # what was raised may come of what could not be built
+            reason = guess.text.partition(UNBUILT)[2]
+            return replace(blank, reason=reason, place=guess.location), m.decisions
         guarded = bool(m.decisions) and (raised.explicit or raised.type_name not in _TRUSTED)
         if not _is_trusted(raised, stage):
             reason = f"{raised.type_name}: {raised.message}"
@@ -248,12 +270,14 @@ def _read(blank: Captured, found: Value) -> Captured:
     return replace(blank, boundaries=tuple(boundaries), aliased=aliased)
 
 
-def _norm(found: Value) -> tuple[float, float] | None:
-    """Epsilon and offset, where both are numbers."""
-    if not isinstance(found, tuple) or not all(isinstance(v, (int, float)) for v in found):
+def _norm(found: Value) -> tuple[float | None, float] | None:
+    """Epsilon, where it is a number, and offset, which has to be one."""
+    if not isinstance(found, tuple):
         return None
     eps, offset = found
-    return float(eps), float(offset)
+    if not isinstance(offset, (int, float)):
+        return None
+    return float(eps) if isinstance(eps, (int, float)) else None, float(offset)
 
 
 def _requested(ids: tuple[int, ...] | None, boundaries: list[Any], index: int) -> int:
@@ -283,8 +307,14 @@ def _is_trusted(raised: Raised, stage: CaptureStage) -> bool:
     )
 
 
-def _place(cls: ClassValue, name: str) -> Location | None:
+def _lacks(cls: ClassValue, name: str) -> bool:
+    """Whether a class certainly has no such method: the server's call of it raises."""
+    return cls.lookup(name) is None and cls.unknown_base is None
+
+
+def _place(cls: ClassValue, name: str | None = None) -> Location | None:
+    """Where a class, or a method of it, is defined."""
     from checker.engines.extraction import place_of
 
-    found = cls.lookup(name)
+    found = (cls,) if name is None else cls.lookup(name)
     return place_of(found[0]) if found is not None else None

@@ -8,12 +8,15 @@ from checker.graph.terms import postorder
 from checker.interpreter import attributes, calls, containers, imports
 from checker.interpreter.tensors import Root, Tensor, from_term, layout_of, op
 from checker.interpreter.values import ClassValue, Instance, Native, Raised, Unknown, Value
+from checker.location import Location
+from checker.stored.matching import Given
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from checker.engines.extraction import Extraction
-    from checker.interpreter.machine import Machine
+    from checker.engines.stages import Inputs
+    from checker.interpreter.machine import Frame, Machine
 
 
 def renamed(name: str, renames: tuple[tuple[str, str], ...]) -> str:
@@ -24,16 +27,45 @@ def renamed(name: str, renames: tuple[tuple[str, str], ...]) -> str:
     return name
 
 
-def tensors(
-    m: Machine, checkpoint: Mapping[str, Any], renames: tuple[tuple[str, str], ...]
-) -> dict[str, Tensor]:
-    """The saved tensors as the server's loader sees them: renamed, their terms as trained."""
+def given_of(inputs: Inputs) -> tuple[Given, ...]:
+    """The tensors that a loader is given: those of a folder, or all that training saves."""
+    if inputs.given is not None:
+        return inputs.given
+    saved = inputs.checkpoint.items()
+    return tuple(Given(renamed(n, inputs.renames), n, shape, kind) for n, (shape, kind) in saved)
+
+
+def tensors(m: Machine, inputs: Inputs) -> dict[str, Tensor]:
+    """The tensors as the server's loader sees them: under their names there, terms as trained."""
     made: dict[str, Tensor] = {}
     m.builder.here = None
-    for name, (shape, kind) in checkpoint.items():
-        term = m.builder.param(name, shape)
-        made[renamed(name, renames)] = from_term(term, None, kind)
+    for item in given_of(inputs):
+        if item.doubt is not None:
+            term = m.builder.unknown(item.doubt, item.shape)
+        else:
+            term = m.builder.param(identity(item, inputs.checkpoint), item.shape)
+        made[item.name] = from_term(term, None, item.kind)
     return made
+
+
+def identity(item: Given, checkpoint: Mapping[str, Any]) -> str:
+    """The name of a tensor's term: its trained one, and no trained one where training has none."""
+    if item.trained is not None:
+        return item.trained
+    return f"stored:{item.name}" if item.name in checkpoint else item.name
+
+
+def place_in_loop(m: Machine, frame: Frame, item: Value) -> None:
+    """Notes how far a loop over (name, tensor) came with an item: there a dropped one was left."""
+    match item:
+        case (str(name), Tensor()):
+            file, node = frame.module.file, frame.node
+            line, column = (getattr(node, n, None) for n in ("lineno", "col_offset"))
+            if file is not None and not frame.module.is_stub and line and column is not None:
+                held = m.shared.setdefault("places in loops", {})
+                held[name] = Location(file.tree.label, file.path, line, max(column, 0) + 1)
+        case _:
+            pass
 
 
 def natives(more: Mapping[str, Any]) -> dict[str, Value]:
@@ -108,23 +140,17 @@ def _find_class(m: Machine, package: Value, attribute: Value, name: Value) -> Va
     A file whose bytes do not hold the name cannot define or list the class and is skipped unread;
     any other is evaluated.
     """
-    folder = package.replace(".", "/") + "/"
-    wanted = str(name).encode()
-    for tree in m.workspace.trees:
-        for root in tree.roots:
-            for entry in sorted(tree.listdir(root + folder)):
-                if not entry.endswith(".py") or wanted not in tree.read(root + folder + entry):
-                    continue
-                module = m.module(f"{package}.{entry[:-3]}")
-                if module is None:
-                    continue
-                try:
-                    listed = imports.module_name(m, module, attribute)
-                except Raised:
-                    continue  # a module that fails to import is left out of the registry
-                for cls in listed if isinstance(listed, (list, tuple)) else [listed]:
-                    if isinstance(cls, ClassValue) and cls.name == name:
-                        return cls
+    for found in m.workspace.naming(package, str(name)):
+        module = m.module(f"{package}.{found}")
+        if module is None:
+            continue
+        try:
+            listed = imports.module_name(m, module, attribute)
+        except Raised:
+            continue  # a module that fails to import is left out of the registry
+        for cls in listed if isinstance(listed, (list, tuple)) else [listed]:
+            if isinstance(cls, ClassValue) and cls.name == name:
+                return cls
     return None
 
 
@@ -152,7 +178,10 @@ def _alias(m: Machine, a: Value, b: Value) -> Value:
 
 
 def collect(m: Machine, model: Value, names: dict[str, Any], result: Extraction) -> None:
-    """Records what the trainer saves, and where the server's loader put it."""
+    """Records what the trainer saves, and where the server's loader put it.
+
+    A tensor that a loop of the loader came past and that no parameter holds was dropped there.
+    """
     try:
         parameters = named(m, model, "parameters")
     except Exception:  # noqa: BLE001 - the model may be half built; the failure itself is recorded elsewhere
@@ -165,14 +194,19 @@ def collect(m: Machine, model: Value, names: dict[str, Any], result: Extraction)
             if isinstance(value, Tensor)
         }
     reached: dict[str, str] = {}
+    result.parameters = {path: [] for path, _ in parameters}
     for path, tensor in parameters + _held(m, model):
         for term in postorder(tensor.term(m)):
+            if term.op == "unknown":
+                result.parameters.setdefault(path, []).append(None)
             if term.op != "param":
                 continue
             name = str(term.attr("name"))
             if term.attr("loaded", True) is not False:
                 reached.setdefault(name, path)
+                result.parameters.setdefault(path, []).append(name)
     result.weights = {name: reached.get(name) for name in sorted(result.checkpoint)}
+    result.left_at = dict(m.shared.get("places in loops", {}))
 
 
 def _held(m: Machine, model: Value) -> list[tuple[str, Tensor]]:

@@ -11,7 +11,7 @@ from checker.engines import checkpoint as checkpoints
 from checker.engines.drive import with_schedule
 from checker.engines.stages import machine_for, run_stage, stage_module
 from checker.graph.builder import Builder
-from checker.graph.terms import postorder
+from checker.graph.terms import postorder, unknowns
 from checker.interpreter.tensors import Tensor, arranged, regroup
 from checker.interpreter.values import ClassValue, Raised, Stuck, Unknown
 from checker.location import Location
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from checker.interpreter.results import Result
 
 _PATHS = 32
+_LOAD = "load"
 ENDS = (Raised, Stuck, UnparsableModule, RecursionError)
 """What ends an extraction early: the checked program, or the limits of reading it."""
 
@@ -58,7 +59,9 @@ class Extraction:
     target really hands over. `aux_boundaries` are those that training captured, in their order;
     with the ids `asking` the target would hand those over, too.
     `checkpoint`: name → shape of what the trainer saves; `weights`: name
-    → parameter it reached (server side). `trained` are the parameters used with gradients.
+    → parameter it reached (server side); `parameters`: parameter → names of the tensors in it, None
+    for one that is not known, nothing where it kept its initial value; `left_at`: name in the
+    loader → how far a loop came with it. `trained` are the parameters used with gradients.
     `training_target`: what the trainer gives the target's head to make its targets.
     `vocabulary_map`: target ids by draft ids, None where the side keeps none; `maps_vocabulary`:
     whether its description says so at all.
@@ -75,6 +78,8 @@ class Extraction:
     failure: Failure | None = None
     checkpoint: dict[str, Any] = field(default_factory=dict)
     weights: dict[str, str | None] = field(default_factory=dict)
+    parameters: dict[str, list[str | None]] = field(default_factory=dict)
+    left_at: dict[str, Location] = field(default_factory=dict)
     trained: set[str] = field(default_factory=set)
     aux_count: int | None = None
     captures: bool = False
@@ -93,10 +98,30 @@ class Extraction:
     maps_vocabulary: bool = False
     results: dict[Term, tuple[Result, ...]] = field(default_factory=dict)
 
+    def is_whole(self) -> bool:
+        """Whether nothing was left open: what was is told in words that may name places."""
+        roots = [*self.logits, *self.feedback]
+        roots += [t for t in (self.training_target, self.vocabulary_map) if t is not None]
+        open_ends = self.failure is not None or self.decisions or self.doubts
+        return not open_ends and not unknowns(*roots)
+
 
 def extract_side(subject: Subject, pool: Pool, inputs: Inputs) -> Extraction:
-    """Extracts one side once per combination of answers to undecided conditions, and joins them."""
+    """Extracts one side, or gives what was extracted before from the same definitions."""
     inputs = with_schedule(subject, inputs)
+    if subject.keeper is None or inputs.results:
+        return _extract(subject, pool, inputs)
+    return subject.keeper.result(
+        ["side", *inputs.question()],
+        subject,
+        pool,
+        lambda: _extract(subject, pool, inputs),
+        Extraction.is_whole,
+    )
+
+
+def _extract(subject: Subject, pool: Pool, inputs: Inputs) -> Extraction:
+    """Extracts one side once per combination of answers to undecided conditions, and joins them."""
     results: list[Extraction] = []
     pending: list[tuple[bool, ...]] = [()]
     while pending:
@@ -140,13 +165,18 @@ def _joined(results: list[Extraction], builder: Builder) -> Extraction:
     for other in results[1:]:
         for term, places in other.origins.items():
             first.origins.setdefault(term, places)
-        seen = set(first.reads)
-        first.reads += [r for r in other.reads if r not in seen]
+        seen = {_place_of_read(r) for r in first.reads}
+        first.reads += [r for r in other.reads if _place_of_read(r) not in seen]
         first.doubts += [d for d in other.doubts if d not in first.doubts]
         if other.weights != first.weights:
             reason = f"which tensors are loaded depends on {decision.text}"
             first.failure = Failure("load", None, reason, decision.location)
     return first
+
+
+def _place_of_read(read: ConfigRead) -> tuple[object, ...]:
+    """What tells reads apart; a default may be a dictionary, which cannot be hashed."""
+    return read.place, read.key, read.found, read.location
 
 
 def _agreed(paths: list[list[Term]], decision: Decision, builder: Builder) -> list[Term]:
@@ -193,11 +223,16 @@ def _one_path(subject: Subject, pool: Pool, inputs: Inputs, script: tuple[bool, 
     if m.results is not None:
         result.results = m.results.of
     result.checkpoint = dict(inputs.checkpoint)  # under the trained names, whatever came of them
+    for item in inputs.given or ():  # and what training does not know, under its own
+        if item.trained is None and item.doubt is None:
+            name = checkpoints.identity(item, inputs.checkpoint)
+            result.checkpoint[name] = (item.shape, item.kind)
     module = stage_module(m, subject.engine, inputs)
     stage_name = ""
     try:
         for stage in subject.engine.stages:
             stage_name = stage.name
+            m.item_done = checkpoints.place_in_loop if stage_name == _LOAD else None
             run_stage(m, module, stage)
             _note_doubts(m, stage_name, result)
             _collect(m, module.scope.names, result)

@@ -64,10 +64,7 @@ def modules(pin: str, table: Mapping[str, object]) -> list[str]:
     return sorted(m for m in table if m == package or fnmatchcase(m, f"{package}.*"))
 
 
-@lru_cache(maxsize=1024)
-def _changed(
-    workspace: Workspace, module: str, member: str
-) -> tuple[str, Location | None] | None:
+def _changed(workspace: Workspace, module: str, member: str) -> tuple[str, Location | None] | None:
     """What of a module, or of one of its members, has a meaning that was not read."""
     try:
         file = workspace.find(module)
@@ -87,9 +84,19 @@ def _changed(
 def digests(file: ModuleFile, member: str) -> dict[str, str]:
     """The digests of a member of a module, or of all its definitions where none is named."""
     if not member:
-        return meaning.digests(file.body)
+        return _digests(tuple(file.body))
     node = _node(file, member)
-    return {} if node is None else {member: meaning.digest(node)}
+    return {} if node is None else {member: _digest(node)}
+
+
+@lru_cache(maxsize=512)
+def _digests(body: tuple[ast.stmt, ...]) -> dict[str, str]:
+    return meaning.digests(list(body))
+
+
+@lru_cache(maxsize=1024)
+def _digest(node: ast.stmt) -> str:
+    return meaning.digest(node)
 
 
 def _node(file: ModuleFile, member: str) -> ast.stmt | None:

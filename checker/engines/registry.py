@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 import re
 import sys
-from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from checker.interpreter import imports
@@ -18,7 +17,6 @@ if TYPE_CHECKING:
 
     from checker.engines.description import CaptureStage
     from checker.interpreter.machine import Machine
-    from checker.syntax import Workspace
 
 _ENDS = (Raised, Stuck, UnparsableModule, RecursionError)
 
@@ -76,6 +74,12 @@ def named(m: Machine, stage: CaptureStage, name: str) -> ClassValue | None:
     )
 
 
+def mentioned(m: Machine, stage: CaptureStage, name: str) -> bool:
+    """Whether a module of the registry's package holds a name: what none holds, none registers."""
+    texts = _texts(m, stage.package).values()
+    return not texts or any(name.encode() in text for text in texts)
+
+
 def registered(m: Machine, stage: CaptureStage, names: list[str]) -> Iterator[ClassValue]:
     """The classes that modules of the registry's package list."""
     for name in names:
@@ -95,19 +99,7 @@ def registered(m: Machine, stage: CaptureStage, names: list[str]) -> Iterator[Cl
 
 def _texts(m: Machine, package: str) -> dict[str, bytes]:
     """The modules that lie directly in a package, with their content."""
-    return _read(m.workspace, package)
-
-
-@lru_cache(maxsize=4)
-def _read(workspace: Workspace, package: str) -> dict[str, bytes]:
-    folder = package.replace(".", "/") + "/"
-    texts: dict[str, bytes] = {}
-    for tree in workspace.trees:
-        for root in tree.roots:
-            for entry in sorted(tree.listdir(root + folder)):
-                if entry.endswith(".py"):
-                    texts.setdefault(entry[:-3], tree.read(root + folder + entry))
-    return texts
+    return m.workspace.texts(package)
 
 
 def related(texts: dict[str, bytes], word: str) -> list[str]:

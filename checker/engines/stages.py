@@ -19,9 +19,12 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from checker.engines.description import Engine, Stage
+    from checker.engines.keeping import Keeper
     from checker.engines.schedule import Schedule
     from checker.graph.terms import Pool
     from checker.interpreter.stubs import Stubs
+    from checker.sources import Tree
+    from checker.stored.matching import Given
 
 STEPS = 3
 """Steps that are extracted: the first, one that consumes what it fed back, and one after that:
@@ -32,13 +35,16 @@ what a step hands on shows there only."""
 class Subject:
     """An engine, the trees it is read from, and the summaries it is read with.
 
-    `label` is that of the engine's own tree.
+    `label` is that of the engine's own tree; `trees` are those of the workspace, and `keeper` gives
+    results that were worked out before, where that is wanted.
     """
 
     engine: Engine
     workspace: Workspace
     stubs: Stubs
     label: str
+    trees: tuple[Tree, ...] = ()
+    keeper: Keeper | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +52,9 @@ class Inputs:
     """What a side is extracted from.
 
     `results`: the expressions that give tensors are noted, for a run that is going to be traced.
-    `schedule`: what each draft pass is given, where that has been worked out.
+    `schedule`: what each draft pass is given, where that has been worked out. `given`: the tensors
+    of a draft's folder, None where none is given: then all that training saves. `retrained` are
+    tensors that the trainer takes from the target and has trained nevertheless.
     """
 
     config: dict[str, Any]
@@ -55,9 +63,24 @@ class Inputs:
     settings: Mapping[str, Any] = field(default_factory=dict)
     checkpoint: Mapping[str, Any] = field(default_factory=dict)
     renames: tuple[tuple[str, str], ...] = ()
-    target_embedding: str = "embed_tokens.weight"
+    retrained: tuple[str, ...] = ()
     results: bool = False
     schedule: Schedule | None = None
+    given: tuple[Given, ...] | None = None
+
+    def question(self) -> list[Any]:
+        """What decides a run, as plain values."""
+        return [
+            self.config,
+            self.target_config,
+            dict(self.launch),
+            dict(self.settings),
+            dict(self.checkpoint),
+            self.renames,
+            self.retrained,
+            self.given,
+            self.schedule,
+        ]
 
 
 class _ScriptTree:
@@ -118,9 +141,8 @@ def stage_module(m: Machine, engine: Engine, inputs: Inputs) -> ModuleValue:
         launch=dict(inputs.launch),
         TOKENS=symbol("S"),
         STEPS=STEPS,
-        target_embedding=inputs.target_embedding,
-        target_hidden_size=target.get("hidden_size"),
-        checkpoint=checkpoints.tensors(m, inputs.checkpoint, inputs.renames),
+        retrained=list(inputs.retrained),
+        checkpoint=checkpoints.tensors(m, inputs),
     )
     return module
 

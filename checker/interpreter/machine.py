@@ -165,6 +165,7 @@ class Machine:
         self.steps = 0
         self.deadline = time.process_time() + limits.seconds
         self.results: Results | None = None
+        self.item_done: Callable[[Machine, Frame, Value], None] | None = None
         self.builtins = builtin_functions.build(self)
 
     # -- places ---------------------------------------------------------------------------------

@@ -17,6 +17,7 @@ from checker.interpreter import (
     containers,
     exceptions,
     expressions,
+    idle,
     imports,
     operators,
     outline_building,
@@ -179,6 +180,8 @@ def _if(m: Machine, frame: Frame, stmt: ast.If) -> Signal | None:
         calls_too = bool(m.outline.building)
         if outline_choices.only_binds(stmt, calls_too) and outline_building.joined(m, frame, stmt):
             return None
+    if isinstance(test, Unknown) and idle.is_idle(m, frame, stmt):
+        return None
     taken = m.truth(test, "if")
     keys = m.keys_read_since(mark) or _texts_in(frame, stmt.test)
     outer = frame.guard_keys
@@ -211,6 +214,8 @@ def _for(m: Machine, frame: Frame, stmt: ast.For) -> Signal | None:
         m.tick()
         assign(m, frame, stmt.target, item)
         signal = run_block(m, frame, stmt.body)
+        if m.item_done is not None:
+            m.item_done(m, frame, item)
         if signal is not None and signal is not CONTINUE:
             abandon(m, stmt, source)
             return None if signal is BREAK else signal

@@ -8,8 +8,10 @@ Beside Python's builtins a summary sees `op` (the graph's operators) and whateve
 from __future__ import annotations
 
 import ast
+import hashlib
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from checker.errors import InputError
@@ -75,6 +77,14 @@ class Stubs:
                 self._by_last.setdefault(pattern.rpartition(".")[2], []).append(summary)
                 self._by_file.setdefault((summary.file, pattern.rpartition(".")[2]), summary)
             self._by_file[(summary.file, summary.name)] = summary
+
+    @cached_property
+    def digest(self) -> str:
+        """What identifies the summaries: all that they say."""
+        said = hashlib.sha256()
+        for summary in self._all:
+            said.update(f"{summary!r}\0".encode())
+        return said.hexdigest()
 
     def all(self) -> tuple[Summary, ...]:
         """Every summary, in the order of the files."""

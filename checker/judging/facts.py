@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import copy
-import re
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from checker.graph.terms import postorder
-from checker.judging import wording
+from checker.judging import stored, wording
 from checker.report.model import ClauseResult, SideValue, Status
 
 if TYPE_CHECKING:
     from checker.contract.model import Clause, Switch
-    from checker.engines import Failure
     from checker.judging.judge import Case
 
 
@@ -35,7 +33,14 @@ def weights(case: Case, _: Mapping[str, ClauseResult]) -> ClauseResult | None:
         return None
     needed = {str(t.attr("name")) for t in postorder(*case.train.logits) if t.op == "param"}
     exempt = set(case.train.engine.from_target)
-    dropped = [n for n in sorted(needed - exempt) if case.serve.weights.get(n) is None]
+    lacking = {} if case.stored is None else case.stored.lacking
+    absent = [n for n in sorted(needed - exempt) if n in lacking]
+    unsure = stored.doubts(case, needed - exempt)
+    dropped = [
+        n
+        for n in sorted(needed - exempt)
+        if case.serve.weights.get(n) is None and n not in lacking and n not in unsure
+    ]
     initial = sorted(
         {
             str(t.attr("name")).removeprefix("unloaded:")
@@ -43,8 +48,13 @@ def weights(case: Case, _: Mapping[str, ClauseResult]) -> ClauseResult | None:
             if t.op == "param" and t.attr("loaded", True) is False
         }
     )
-    places = (case.serve.loader_location,) if case.serve.loader_location else ()
-    if not dropped and not initial:
+    loader = (case.serve.loader_location,) if case.serve.loader_location else ()
+    places = stored.dropped_at(case, dropped) or loader
+    if not dropped and not initial and not absent and unsure:
+        reason = next(iter(unsure.values()))
+        value = SideValue(None, places)
+        return ClauseResult(clause.id, Status.UNPROVEN, clause.severity, reason=reason, serve=value)
+    if not dropped and not initial and not absent:
         return ClauseResult(
             clause.id,
             Status.HOLDS,
@@ -53,6 +63,9 @@ def weights(case: Case, _: Mapping[str, ClauseResult]) -> ClauseResult | None:
             serve=SideValue(f"{len(needed)} tensors reach parameters", places),
         )
     parts = []
+    if absent and case.stored is not None:
+        verb = "is" if len(absent) == 1 else "are"
+        parts.append(f"{_listed(absent)} {verb} not in {lacking[absent[0]]}")
     if dropped:
         parts.append(
             f"{_listed(dropped)} {'reaches' if len(dropped) == 1 else 'reach'} no server parameter"
@@ -64,7 +77,9 @@ def weights(case: Case, _: Mapping[str, ClauseResult]) -> ClauseResult | None:
         Status.VIOLATED,
         clause.severity,
         message="; ".join(parts),
-        train=SideValue(_listed(dropped) or None, _locations(case, dropped)),
+        train=SideValue(
+            _listed([*absent, *dropped]) or None, _locations(case, [*absent, *dropped])
+        ),
         serve=SideValue(_listed(initial) or None, places),
     )
 
@@ -127,7 +142,10 @@ def _unread(case: Case, clause: Clause, switch: Switch) -> ClauseResult | None:
     stands = _standing(case.serve_config, last)
     if read_at & (set(stands) | set(spellings)):
         return None
-    if reads and stands:
+    moved = sorted({f"{r.place}.{r.key}" if r.place else r.key for r in reads} & set(stands))
+    if moved:
+        where = f"the server's configuration class has moved {moved[0]} when the server reads it"
+    elif reads and stands:
         where = f"the server reads it at {_spots(reads)}, it stands at {', '.join(stands)}"
     elif reads:
         where = f"the server reads {_spots(reads)}, which the served config does not state"
@@ -189,53 +207,3 @@ def _standing(config: Mapping[str, Any], keys: set[str], place: str = "") -> lis
         if isinstance(value, Mapping):
             found += _standing(value, keys, here)
     return found
-
-
-def owner_of_failure(case: Case, failure: Failure) -> Clause:
-    """The clause that owns what an engine was computing when it raised.
-
-    Decided by the configuration keys that the raising condition had read, then by the parameters
-    involved, then by how far it had come.
-    """
-    contract = case.contract
-    for key in reversed(failure.keys):
-        for switch in contract.switches.values():
-            spelled = {s.rpartition(".")[2] for group in switch.spellings.values() for s in group}
-            if key in spelled or key == switch.name:
-                owners = [contract.clauses[name] for name in switch.clauses]
-                return next((owner for owner in owners if owner.implemented), owners[0])
-    for name in failure.parameters:
-        found = _owner_of_parameter(case, name, failure.step)
-        if found is not None:
-            return found
-    facts = {"construct": "registry" if not case.serve.entry else "layers", "load": "weights"}
-    return contract.fact_owner(facts.get(failure.stage, "layers")) or next(
-        iter(contract.clauses.values())
-    )
-
-
-def _owner_of_parameter(case: Case, name: str, step: int) -> Clause | None:
-    """The clause that owns the wire in whose definition a tensor stands.
-
-    Its shape is the matter where the wire uses the tensor at this step; that it is used at all
-    where it does not.
-    """
-    for key, entry in case.contract.wires["parameters"].items():
-        pattern = re.sub(r"\\\{\w+\\\}", r"\\d+", re.escape(str(entry["tensor"])))
-        if not re.search(rf"(^|\.){pattern}$", name):
-            continue
-        for wire, definition in case.contract.wires["wires"].items():
-            if f"({key}," in str(definition):
-                at_step = _definition_at(definition, step)
-                aspect = "shape" if f"({key}," in str(at_step) else "operator"
-                return case.contract.owner(wire, aspect, "linear")
-    return None
-
-
-def _definition_at(definition: Any, step: int) -> Any:
-    """The part of a wire's definition that holds at a step."""
-    if isinstance(definition, Mapping) and (
-        "first-step" in definition or "next-step" in definition
-    ):
-        return definition.get("first-step" if step == 0 else "next-step", "")
-    return definition

@@ -55,7 +55,7 @@ def compare(
 ) -> Comparison:
     """Compares the logits of every step of two complete extractions."""
     train, serve = _as_many_steps(train, serve, pool), _as_many_steps(serve, train, pool)
-    switches = rotary(train.switches, [*train.logits, *serve.logits])
+    switches = rotary(train.switches, [*train.logits, *serve.logits], wires["roles"]["head"])
     contract = contract_terms(wires, Builder(pool), switches, len(train.logits))
     by_train = difference(contract.logits, train.logits, contract.labels)
     pairs = stand_ins(train.logits, serve.logits, _tensors(train) - _tensors(serve))
@@ -116,11 +116,14 @@ def _partner(found: Difference, wire: Wire) -> Term | None:
     return pair[1] if pair else None
 
 
-def rotary(values: Mapping[str, Any], logits: Sequence[Term]) -> dict[str, Any]:
-    """The values of switches with what the rotary embedding came to, which is on the graph."""
+def rotary(values: Mapping[str, Any], logits: Sequence[Term], head: str) -> dict[str, Any]:
+    """The values of switches with what the rotary embedding came to, which is on the graph.
+
+    `head` is the switch that says how wide a head is.
+    """
     switches = dict(values)
     rope = next((t for t in postorder(*logits) if t.op == "rope"), None)
-    plain = {"base": 10000.0, "dim": switches.get("head_dim"), "scaling": None}
+    plain = {"base": 10000.0, "dim": switches.get(head), "scaling": None}
     for attribute, value in plain.items():
         found = value if rope is None else rope.attr(attribute)
         switches.setdefault(f"rope_{attribute}", found)

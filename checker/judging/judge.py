@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from checker.graph.matching import Kind
 from checker.graph.terms import Term, postorder, unknowns
-from checker.judging import captures, facts, flags, targets, wording
+from checker.judging import captures, facts, flags, owners, stored, targets, wording
 from checker.report.model import RAISES, ClauseResult, Raised, SideValue, Status
 
 if TYPE_CHECKING:
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from checker.graph.labels import Wire
     from checker.judging.graphs import Comparison, Finding
     from checker.location import Location
+    from checker.stored.matching import Stored
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +29,7 @@ class Case:
     `comparison` is None when a side failed. `compare_without` compares the server with a draft
     trained from another configuration (None when that one cannot be followed). `target` is the
     target's configuration, where one was given. `launched` is what the server makes of its launch
-    line, None when none is given.
+    line, None when none is given. `stored` is what lies in the draft's folders, if one was given.
     """
 
     contract: Contract
@@ -40,6 +41,7 @@ class Case:
     compare_without: Callable[[dict[str, Any]], Comparison | None] | None = None
     target: Mapping[str, Any] | None = None
     launched: Launched | None = None
+    stored: Stored | None = None
 
 
 def judge(case: Case) -> list[ClauseResult]:
@@ -51,6 +53,7 @@ def judge(case: Case) -> list[ClauseResult]:
             return _beside(case, results)
     if case.comparison is not None:
         _by_graph(case, case.comparison, results)
+    stored.shapes(case, results)
     _by_facts(case, results)
     if all(r.status in (Status.HOLDS, Status.NOT_APPLICABLE) for r in results.values()):
         _doubted(case, results)
@@ -69,7 +72,7 @@ def _doubted(case: Case, results: dict[str, ClauseResult]) -> None:
     """Nothing holds for certain while a side might raise where it was followed nevertheless."""
     for side, name in (("train", "the trainer"), ("serve", "the server")):
         for doubt in getattr(case, side).doubts:
-            owner = facts.owner_of_failure(case, doubt)
+            owner = owners.owner_of_failure(case, doubt)
             places = (doubt.location,) if doubt.location else ()
             where = f" ({doubt.location})" if doubt.location else ""
             results[owner.id] = ClauseResult(
@@ -92,6 +95,7 @@ def _by_facts(case: Case, results: dict[str, ClauseResult]) -> None:
         facts.config_reads,
         targets.vocabulary,
         targets.training_target,
+        stored.values,
     ):
         result = decide(case, results)
         if result is not None:
@@ -380,7 +384,7 @@ def _failed(case: Case, side: str, failure: Failure, results: dict[str, ClauseRe
                 serve=value if side == "serve" else SideValue(),
             )
         return
-    owner = facts.owner_of_failure(case, failure)
+    owner = owners.owner_of_failure(case, failure)
     places = (failure.location,) if failure.location else ()
     for clause in implemented:
         if clause.id == owner.id:

@@ -59,7 +59,7 @@ def _hashed(text: str) -> str:
 
 
 def _says_nothing(node: ast.stmt) -> bool:
-    """Whether a statement is a docstring or another bare constant, or an import for type checkers."""
+    """Whether a statement is a docstring or a bare constant, or an import for type checkers."""
     if isinstance(node, ast.If) and not node.orelse:
         test = node.test
         name = test.id if isinstance(test, ast.Name) else getattr(test, "attr", None)

@@ -6,6 +6,7 @@ import math
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
+from checker.engines.checkpoint import given_of
 from checker.engines.drive import with_schedule
 from checker.engines.schedule import plain
 from checker.graph.dims import Poly, evaluate
@@ -64,13 +65,11 @@ def engine_job(
 
     The files sent are those that the static run has read: what it did not need is not needed.
     """
-    checkpoint = {}
-    for name, (shape, kind) in inputs.checkpoint.items():
-        renamed = name
-        for old, new in inputs.renames:
-            if renamed == old or renamed.startswith(old + "."):
-                renamed = new + renamed[len(old) :]
-        checkpoint[renamed] = [name, [int(n) for n in shape], kind]
+    checkpoint = {
+        item.name: [item.trained, [int(n) for n in item.shape], item.kind]
+        for item in given_of(inputs)
+        if item.trained is not None
+    }
     return {
         **setup.common(),
         "kind": "engine",
@@ -83,7 +82,7 @@ def engine_job(
             "launch": dict(inputs.launch),
             **inputs.settings,
         },
-        "target_embedding": inputs.target_embedding,
+        "retrained": list(inputs.retrained),
         "checkpoint": checkpoint,
         "eager": [subject.engine.package] if subject.engine.eager else [],
         "schedule": _passes(subject, inputs),

@@ -218,8 +218,7 @@ def _stages(job: dict[str, Any], operators: Operators) -> dict[str, Any]:
         launch=job.get("launch") or {},
         TOKENS=job["tokens"],
         STEPS=job["steps"],
-        target_embedding=job["target_embedding"],
-        target_hidden_size=(job.get("target_config") or {}).get("hidden_size"),
+        retrained=job["retrained"],
         checkpoint={
             renamed: operators.made(name, tuple(shape))
             if kind == "float"

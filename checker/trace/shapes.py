@@ -9,36 +9,25 @@ from checker.graph.dims import evaluate
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from checker.contract.model import Contract
     from checker.graph.dims import Dim
-
-_SYMBOLS = {
-    "hidden_size": "H",
-    "target_hidden_size": "Ht",
-    "intermediate_size": "I",
-    "draft_vocab_size": "Vd",
-    "vocab_size": "V",
-    "head_dim": "D",
-    "num_attention_heads": "heads",
-    "num_key_value_heads": "kv-heads",
-}
 
 
 class Names:
     """Names of sizes, by the switches that state them."""
 
-    def __init__(self, switches: Mapping[str, Any]) -> None:
+    def __init__(self, contract: Contract, switches: Mapping[str, Any]) -> None:
         self._names: dict[int, str] = {}
-        for switch, symbol in _SYMBOLS.items():
+        sizes = {name: s.size for name, s in contract.switches.items() if s.size is not None}
+        for switch, described in sorted(sizes.items(), key=lambda item: item[1].like is not None):
             size = switches.get(switch)
-            if isinstance(size, int):
-                self._names.setdefault(size, symbol)
-        heads, groups, size = (
-            switches.get(k) for k in ("num_attention_heads", "num_key_value_heads", "head_dim")
-        )
-        if isinstance(size, int):
-            for count, name in ((heads, "heads"), (groups, "kv-heads")):
-                if isinstance(count, int):
-                    self._names.setdefault(count * size, f"{name}*D")
+            if isinstance(size, int) and described.symbol is not None:
+                self._names.setdefault(size, described.symbol)
+        for switch, described in sizes.items():
+            other = sizes.get(described.times or "")
+            count, size = switches.get(switch), switches.get(described.times or "")
+            if other is not None and isinstance(count, int) and isinstance(size, int):
+                self._names.setdefault(count * size, f"{described.symbol}*{other.symbol}")
 
     def of(self, size: Dim) -> str:
         """A size with its name: 2H = 48."""

@@ -14,19 +14,6 @@ if TYPE_CHECKING:
 
     from checker.contract.model import Contract
 
-SMALL = {
-    "hidden_size": (24, 20, 28),
-    "target_hidden_size": (24, 20, 28),
-    "intermediate_size": (36, 44, 52),
-    "num_attention_heads": (4, 2, 8),
-    "num_key_value_heads": (2, 1, 4),
-    "head_dim": (8, 12, 16),
-    "vocab_size": (56, 58, 62),
-    "draft_vocab_size": (40, 42, 46),
-    "sliding_window": (5, 7, 9),
-}
-_SHARED = {"target_hidden_size": "hidden_size"}
-
 
 class Shrinker:
     """Maps the sizes of several configurations to small ones, consistently."""
@@ -39,12 +26,12 @@ class Shrinker:
         """A configuration with small sizes; everything else stays."""
         made = copy.deepcopy(dict(config))
         for switch in self._contract.switches.values():
-            if switch.name not in SMALL:
+            if switch.size is None:
                 continue
             spellings = {
                 key.rpartition(".")[2] for keys in switch.spellings.values() for key in keys
             }
-            self._replace(made, spellings | {switch.name}, _SHARED.get(switch.name, switch.name))
+            self._replace(made, spellings | {switch.name}, switch.size.like or switch.name)
         return made
 
     def _replace(self, node: Any, keys: set[str], kind: str) -> None:
@@ -61,6 +48,7 @@ class Shrinker:
     def _small(self, kind: str, value: int) -> int:
         known = self._known.setdefault(kind, {})
         if value not in known:
-            choices = SMALL[kind]
+            size = self._contract.switches[kind].size
+            choices = size.small if size is not None else ()
             known[value] = choices[min(len(known), len(choices) - 1)]
         return known[value]

@@ -220,3 +220,47 @@ def test_what_cannot_be_followed_is_not_guessed(tmp_path: Path) -> None:
     """A captured value that an unknown function gives may be anything."""
     found = ask(tmp_path, (1, 3), captured="unheard_of(hidden, residual)")
     assert not found.is_decided
+
+
+def test_a_target_without_the_method_raises(tmp_path: Path) -> None:
+    """The server calls it whatever the target is."""
+    found = ask(tmp_path, (1, 3), target="Deaf")
+    assert found.is_decided
+    assert found.error is not None
+    assert found.error.type == "AttributeError"
+    assert found.error.location is not None
+    assert found.error.location.path.endswith("small.py")
+
+
+def test_a_target_without_the_method_but_with_an_unknown_base_is_not_decided(
+    tmp_path: Path,
+) -> None:
+    """The base may have it."""
+    edit = ("class Deaf(nn.Module)", "class Deaf(nowhere.Base)")
+    found = ask(
+        tmp_path, (1, 3), ("import torch\n", "import torch, nowhere\n"), edit, target="Deaf"
+    )
+    assert not found.is_decided
+
+
+def test_a_target_that_nobody_registers_raises(tmp_path: Path) -> None:
+    """No file of the registry's package holds its name."""
+    found = ask(tmp_path, (1, 3), target="Nobody")
+    assert found.is_decided
+    assert found.error is not None
+
+
+def test_a_target_that_a_file_names_may_be_registered(tmp_path: Path) -> None:
+    """In a way that was not followed."""
+    found = ask(tmp_path, (1, 3), ("import torch\n", "import torch  # Nobody\n"), target="Nobody")
+    assert not found.is_decided
+
+
+def test_nothing_follows_from_what_could_not_be_built(tmp_path: Path) -> None:
+    """Whether an attribute that was not followed is true: neither way is the server's refusal."""
+    edits = (
+        ("self.wanted = []", "self.wanted = []\n        self.gate = {}['key']"),
+        ("hidden, _ =", "if self.gate:\n            raise RuntimeError('no')\n        hidden, _ ="),
+    )
+    found = ask(tmp_path, (1, 3), *edits)
+    assert not found.is_decided

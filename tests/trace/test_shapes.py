@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from checker.contract.loading import load_contract
 from checker.graph.dims import symbol
 from checker.trace.shapes import Names, part_of, same_shape, shown
 
@@ -37,7 +38,7 @@ def test_a_stacked_projection_holds_its_parts_and_is_none_of_them() -> None:
 
 
 def test_sizes_are_named_after_the_switches_that_state_them() -> None:
-    names = Names({"hidden_size": 24, "head_dim": 8, "num_attention_heads": 4})
+    names = Names(load_contract(), {"hidden_size": 24, "head_dim": 8, "num_attention_heads": 4})
     assert shown((S, 48), names) == "[S, 2H = 48]"
     assert shown((S, 32), names) == "[S, heads*D = 32]"
     assert shown((S, 7), names) == "[S, 7]"
