@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 import sys
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from checker.engines.stages import machine_for, run_stage, stage_module
@@ -19,8 +19,9 @@ from checker.location import Location
 from checker.syntax import UnparsableModule
 
 if TYPE_CHECKING:
+    from checker.engines.description import Stage
     from checker.engines.stages import Inputs, Subject
-    from checker.interpreter.machine import Decision
+    from checker.interpreter.machine import Decision, Machine
 
 Ids = tuple[int, ...] | None
 _MOST = 12
@@ -32,7 +33,7 @@ class Told:
 
     `is_told`: whether it is told at all. `ids`: what it is told last (None: its default). `graphs`:
     what it had been told when graphs were captured, where that is something else, and `graph_place`
-    where it was. `reason`: why it could not be followed.
+    where it was. `read`: where the ids are read. `reason`: why it could not be followed.
     """
 
     is_told: bool = False
@@ -43,6 +44,7 @@ class Told:
     graph_place: Location | None = None
     reason: str = ""
     stopped: Location | None = None
+    read: Location | None = None
 
     @property
     def answer(self) -> tuple[object, ...]:
@@ -55,12 +57,13 @@ def telling(subject: Subject, inputs: Inputs) -> Told | None:
 
     None where nothing says how to follow it.
     """
-    if subject.engine.order is None:
+    stage = subject.engine.order
+    if stage is None:
         return None
     results: list[Told] = []
     pending: list[tuple[bool, ...]] = [()]
     for script in pending:
-        found, decisions = _one_way(subject, inputs, script)
+        found, decisions = _one_way(subject, stage, inputs, script)
         if os.environ.get("EAGLE3_CHECK_DEBUG"):
             sys.stderr.write(f"told {script}: {found} {[d.text for d in decisions]}\n")
         if found.reason:
@@ -77,18 +80,19 @@ def telling(subject: Subject, inputs: Inputs) -> Told | None:
 
 def _undecided(decision: Decision) -> Told:
     text = decision.text.removeprefix("fact: ")
-    return Told(reason=f"depends on a condition that nothing decides: {text}", stopped=decision.location)
+    return Told(
+        reason=f"depends on a condition that nothing decides: {text}", stopped=decision.location
+    )
 
 
 def _one_way(
-    subject: Subject, inputs: Inputs, script: tuple[bool, ...]
+    subject: Subject, stage: Stage, inputs: Inputs, script: tuple[bool, ...]
 ) -> tuple[Told, list[Decision]]:
-    assert subject.engine.order is not None
     m = machine_for(subject, Pool(), inputs, script)
     m.eager_packages.clear()  # setting up fills no registries
     module = stage_module(m, subject.engine, inputs)
     try:
-        run_stage(m, module, subject.engine.order)
+        run_stage(m, module, stage)
     except Raised as raised:
         reason = f"{raised.type_name}: {raised.message}"
         return Told(reason=reason, stopped=raised.location), m.decisions
@@ -96,14 +100,30 @@ def _one_way(
         return Told(reason=stuck.reason, stopped=stuck.location), m.decisions
     except (UnparsableModule, RecursionError) as error:
         return Told(reason=str(error) or "it nests too deeply"), m.decisions
-    return _read(module.scope.names.get("events")), m.decisions
+    found = _read(module.scope.names.get("events"))
+    return replace(found, read=_read_at(m, inputs.config, found.ids)), m.decisions
+
+
+def _read_at(m: Machine, config: dict[str, Any], ids: Ids) -> Location | None:
+    """Where the key was read that states the ids."""
+    for read in reversed(m.reads):
+        value: Any = config
+        for part in (*filter(None, read.place.split(".")), read.key):
+            value = value.get(part) if isinstance(value, dict) else None
+        if ids is not None and isinstance(value, list) and tuple(value) == ids:
+            return read.location
+    return None
 
 
 def _read(events: Any) -> Told:
     """What the events come to."""
     last: tuple[Ids, Location | None] | None = None
     captured: list[tuple[Ids, Location | None] | None] = []
+    without = False
     for kind, given, where in events:
+        if kind == "without":  # there are no graphs
+            without = True
+            continue
         if kind == "captured":
             captured.append(last)
             continue
@@ -113,16 +133,20 @@ def _read(events: Any) -> Told:
         if given is not None and not (
             isinstance(given, (list, tuple)) and all(isinstance(i, int) for i in given)
         ):
-            return Told(reason="the ids that the target is told are no list of numbers", stopped=place)
+            return Told(
+                reason="the ids that the target is told are no list of numbers", stopped=place
+            )
         last = (None if given is None else tuple(given), place)
     if last is None:
         return Told()
-    if not captured:
+    if not captured and not without:
         return Told(True, *last, reason="where graphs are captured could not be followed")
     ids, place = last
     others = dict.fromkeys(c for c in captured if c is None or c[0] != ids)
     if None in others:
-        return Told(True, ids, place, reason="graphs are captured before the target is told anything")
+        return Told(
+            True, ids, place, reason="graphs are captured before the target is told anything"
+        )
     if len({other[0] for other in others if other is not None}) > 1:
         return Told(True, ids, place, reason="graphs are captured with several lists of ids")
     first = next(iter(others), None)

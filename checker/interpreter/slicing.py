@@ -19,7 +19,6 @@ from checker.interpreter.values import (
     ClassMethod,
     ClassValue,
     Function,
-    Instance,
     Raised,
     StaticMethod,
     Stuck,
@@ -46,9 +45,10 @@ def _nodes(node: ast.AST) -> tuple[ast.AST, ...]:
 class Slice:
     """What is followed: calls of `methods`, and of `ends`, which are not entered.
 
-    `root` is the class of the stand-in, and `given` the attributes that it has; other functions know
-    it by `names`; `package` is where the functions lie that may lead
-    somewhere; `notes` are called for each function that holds an end.
+    `root` is the class of the stand-in, and `given` the attributes that it has; other functions
+    know it by `names`; `package` is where the functions lie that may lead somewhere; `note` is
+    called for each function that holds an end. What is filled in on the way: `wanted`, attributes
+    that decide or are handed on, by the classes that have them; the rest is kept for speed.
     """
 
     methods: frozenset[str]
@@ -400,7 +400,7 @@ def follow(
     note: Value,
     known_as: Value,
 ) -> None:
-    """Calls methods of a stand-in one after the other, and of all that they lead to what matters."""
+    """Calls methods of a stand-in one after the other; of all they lead to, what matters is run."""
     from checker.interpreter import calls
 
     made = Slice(
