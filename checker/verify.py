@@ -16,6 +16,7 @@ from checker.engines import (
     extract_side,
     launched,
     question_for,
+    told,
     with_schedule,
 )
 from checker.errors import InputError
@@ -121,7 +122,7 @@ class Reader:
         inputs = with_schedule(deployed, inputs)
         serve = extract_side(deployed, pool, inputs)
         if serve.captures:
-            self._capture(pair, train, serve, brief)
+            self._capture(pair, train, serve, inputs, brief)
         wires = pair.contract.wires
 
         def compare_without(config: dict[str, Any]) -> Comparison | None:
@@ -141,7 +142,9 @@ class Reader:
         )
         return case, inputs, deployed
 
-    def _capture(self, pair: Pairing, train: Extraction, serve: Extraction, brief: bool) -> None:
+    def _capture(
+        self, pair: Pairing, train: Extraction, serve: Extraction, inputs: Inputs, brief: bool
+    ) -> None:
         """What the target really hands over, and ids for which it would be what was trained."""
         ids, server = serve.aux_layer_ids, pair.server
         asked_ids = None if ids is None else tuple(ids)
@@ -149,15 +152,24 @@ class Reader:
         if question is None or server.engine.capture is None:
             return
         subject = server.outline()
-        known = next((found for asked, found in self._captured if asked == question), None)
-        if known is None:
-            known = captured(subject, question)
-            self._captured.append((question, known))
-        serve.captured = known
+        serve.told = said = told(subject, inputs.config, inputs.launch)
+        if said is not None and said.is_told:
+            question = replace(question, ids=said.ids)
+            serve.aux_layer_ids = None if said.ids is None else list(said.ids)
+        serve.captured = self._handed(subject, question)
+        if said is not None and said.differs:
+            serve.graph_captured = self._handed(subject, replace(question, ids=said.graphs))
         wanted = train.aux_boundaries
         decided = serve.captured.is_decided and not brief
         if decided and wanted is not None and serve.captured.boundaries != tuple(wanted):
             serve.asking = asking(subject, question, tuple(wanted))
+
+    def _handed(self, subject: Subject, question: Question) -> Captured:
+        known = next((found for asked, found in self._captured if asked == question), None)
+        if known is None:
+            known = captured(subject, question)
+            self._captured.append((question, known))
+        return known
 
 
 def _report(
@@ -278,7 +290,9 @@ def _captured(extraction: Extraction, layer_ids: tuple[int, ...] | None) -> Capt
     error = None
     if found.error is not None:
         error = Raised(found.error.type, found.error.message, found.error.location)
-    return Capture(layer_ids, found.boundaries, aliased=found.aliased, error=error)
+    replayed = extraction.graph_captured
+    graphs = None if replayed is None or replayed.answer == found.answer else replayed.boundaries
+    return Capture(layer_ids, found.boundaries, graphs, found.aliased, error)
 
 
 def _excerpts(results: Iterable[ClauseResult], trees: Iterable[Tree]) -> dict[Location, str]:

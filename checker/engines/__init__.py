@@ -5,6 +5,10 @@ each step as terms, where the checkpoint's tensors went, what was read of the co
 it ended if it did not end well. No engine's name occurs here.
 """
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
 from checker.engines.capture import (
     Captured,
     CaptureError,
@@ -23,8 +27,12 @@ from checker.engines.keeping import Keeper
 from checker.engines.launching import Launched, Misfit, launched
 from checker.engines.schedule import Pass, Schedule
 from checker.engines.stages import STEPS, Inputs, Subject
+from checker.engines.telling import Told, telling
 from checker.graph.terms import Pool
 from checker.interpreter.machine import ConfigRead, Decision
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 __all__ = [
     "STEPS",
@@ -39,6 +47,7 @@ __all__ = [
     "Misfit",
     "Question",
     "Subject",
+    "Told",
     "asking",
     "capture",
     "captured",
@@ -53,6 +62,7 @@ __all__ = [
     "load_outlines",
     "question_for",
     "targets",
+    "told",
     "with_schedule",
 ]
 
@@ -69,6 +79,7 @@ def keeping() -> Keeper:
         Question,
         Captured,
         CaptureError,
+        Told,
     )
     return Keeper(kinds)
 
@@ -92,4 +103,18 @@ def known_targets(subject: Subject) -> list[str]:
         return targets(subject)
     return subject.keeper.result(
         ["targets"], subject, Pool(), lambda: targets(subject), lambda _: True
+    )
+
+
+def told(subject: Subject, config: dict[str, Any], launch: Mapping[str, Any]) -> Told | None:
+    """What the server tells its target to hand over, from before where that was kept."""
+    inputs = Inputs(config, launch=launch)
+    if subject.keeper is None or subject.engine.order is None:
+        return telling(subject, inputs)
+    return subject.keeper.result(
+        ["told", config, dict(launch)],
+        subject,
+        Pool(),
+        lambda: telling(subject, inputs),
+        lambda found: found is not None and not found.reason,
     )

@@ -47,7 +47,8 @@ class Captured:
     `kept`: where values are put into lists; `decisions`: what was answered both ways.
     `refused`: what ends the run may be a configuration that the server does not take.
     `norm`: epsilon (None where the target's configuration does not tell it) and offset of the
-    RMSNorm before the target's head, where it is one.
+    RMSNorm before the target's head, where it is one. `loop` and `joined`: where the layers are
+    called, and where the states are concatenated.
     """
 
     target: str
@@ -62,6 +63,8 @@ class Captured:
     kept: tuple[Location, ...] = ()
     decisions: tuple[str, ...] = ()
     norm: tuple[float | None, float] | None = None
+    loop: Location | None = None
+    joined: Location | None = None
 
     @property
     def is_decided(self) -> bool:
@@ -255,7 +258,13 @@ def _followed(
     except (UnparsableModule, RecursionError) as error:
         return replace(blank, reason=str(error) or "it nests too deeply"), m.decisions
     kept = dict.fromkeys(place for _, _, place in m.outline.stored if place is not None)
-    blank = replace(blank, kept=tuple(kept), decisions=tuple(d.text for d in m.decisions))
+    blank = replace(
+        blank,
+        kept=tuple(kept),
+        decisions=tuple(d.text for d in m.decisions),
+        loop=m.outline.called_at,
+        joined=m.outline.joined_at,
+    )
     found = _read(blank, module.scope.names.get("captured"))
     return replace(found, norm=_norm(module.scope.names.get("target_norm"))), m.decisions
 

@@ -91,6 +91,7 @@ class Engine:
     the keys by which its configuration files are told; `loader` is the method that takes the
     checkpoint; `capture` runs the target and counts what it hands over; `launch` runs the server's
     handling of its launch flags; `drive` follows what calls the draft from pass to pass;
+    `order` follows who tells the target what to hand over, and when graphs are captured;
     `defaults` tells what a trainer trains by default, `draft_config` how it is written down;
     `from_target` are parameters that the trainer takes from the target and does not train.
     """
@@ -112,6 +113,7 @@ class Engine:
     defaults: Stage | None = None
     draft_config: DraftConfig = DraftConfig()
     vocabulary: VocabularyTensors | None = None
+    order: Stage | None = None
 
 
 def load_engines() -> tuple[Engine, ...]:
@@ -125,6 +127,7 @@ def load_engines() -> tuple[Engine, ...]:
 def _engine(file: str, document: Any) -> Engine:
     stages = {n: Stage(n, item["python"], file) for n, item in document["stages"].items()}
     launch, drive = stages.pop("launch", None), stages.pop("drive", None)
+    order = stages.pop("order", None)
     defaults = stages.pop("defaults", None)
     stage = stages.pop("capture", None)
     capture = None
@@ -151,6 +154,7 @@ def _engine(file: str, document: Any) -> Engine:
         defaults,
         _draft_config(document.get("draft-config", {})),
         _vocabulary(document.get("vocabulary")),
+        order,
     )
 
 

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from checker.engines.capture import Captured
     from checker.engines.description import Engine
     from checker.engines.stages import Inputs, Subject
+    from checker.engines.telling import Told
     from checker.graph.terms import Pool, Term
     from checker.interpreter.machine import ConfigRead, Decision, Machine
     from checker.interpreter.results import Result
@@ -56,8 +57,9 @@ class Extraction:
 
     `logits[s]`: draft logits of step s, `feedback[s]` the state that step hands on (when the engine
     shows it). `aux_count` is the number of aux states by the configuration, `captured` what the
-    target really hands over. `aux_boundaries` are those that training captured, in their order;
-    with the ids `asking` the target would hand those over, too.
+    target really hands over; `told` what the server tells it, and `graph_captured` what captured
+    graphs hand over where they were told something else. `aux_boundaries` are those that training
+    captured, in their order; with the ids `asking` the target would hand those over, too.
     `checkpoint`: name → shape of what the trainer saves; `weights`: name
     → parameter it reached (server side); `parameters`: parameter → names of the tensors in it, None
     for one that is not known, nothing where it kept its initial value; `left_at`: name in the
@@ -84,6 +86,8 @@ class Extraction:
     aux_count: int | None = None
     captures: bool = False
     captured: Captured | None = None
+    graph_captured: Captured | None = None
+    told: Told | None = None
     asking: list[int] | None = None
     aux_layer_ids: list[int] | None = None
     aux_boundaries: list[int] | None = None

@@ -52,8 +52,10 @@ def operands(m: Machine, tensors: Value, name: str) -> list[Tensor] | Unknown:
         if isinstance(item, Unknown):
             return item
     parts = [item for item in items if isinstance(item, Tensor)]
-    if len(parts) != len(items) or not parts:
-        raise m.exception("TypeError", f"{name}(): expected a non-empty sequence of tensors")
+    if not items:
+        raise m.exception("ValueError", f"torch.{name}(): expected a non-empty list of Tensors")
+    if len(parts) != len(items):
+        raise m.exception("TypeError", f"{name}(): expected a sequence of tensors")
     return parts
 
 

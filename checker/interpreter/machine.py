@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from checker.graph.terms import Pool, Term
     from checker.interpreter.outline import Outline
     from checker.interpreter.results import Results
+    from checker.interpreter.slicing import Slice
     from checker.interpreter.stubs import Stubs
     from checker.syntax import Workspace
 
@@ -160,6 +161,7 @@ class Machine:
         self.trying = 0
         self.attempting = 0
         self.outline: Outline | None = None
+        self.slice: Slice | None = None
         self.steps = 0
         self.deadline = time.process_time() + limits.seconds
         self.results: Results | None = None

@@ -64,6 +64,8 @@ class Outline:
     choices: dict[int, list[ClassValue]] = field(default_factory=dict)
     kept: list[ClassValue] = field(default_factory=list)
     joined: dict[int, Joined] = field(default_factory=dict)
+    called_at: Location | None = None
+    joined_at: Location | None = None
 
     # -- building ------------------------------------------------------------------------------
 
@@ -120,6 +122,7 @@ class Outline:
         if last:
             pairs = tuple((part, arranged(m, part).term(m)) for part in parts)
             self.joined[id(made)] = Joined(made, made.term(m), pairs)
+            self.joined_at = m.location()
 
     def either(self, m: Machine, one: Value, two: Value, what: str) -> Value:
         """One of two values, nothing decides which."""
@@ -209,6 +212,7 @@ class Outline:
         index = self.indices.get(id(instance))
         if index is None or self.depth:
             return calls.call_instance(m, instance, args, kwargs)
+        self.called_at = self.called_at or m.location()
         self.enter(index)
         try:
             return calls.call_instance(m, instance, args, kwargs)

@@ -24,6 +24,7 @@ from checker.interpreter import (
     outline_choices,
     patterns,
     scopes,
+    slicing,
 )
 from checker.interpreter.iteration import Generator, iterate, lazily
 from checker.interpreter.machine import Frame, Machine
@@ -58,6 +59,8 @@ def run_statement(m: Machine, frame: Frame, stmt: ast.stmt) -> Signal | None:
     """Runs one statement."""
     m.tick()
     frame.node = stmt
+    if m.slice is not None and stmt in m.slice.passing:
+        return slicing.bind_only(m, frame, stmt)
     if frame.lenient:
         return outline_building.run_statement(m, frame, stmt)
     return plain_statement(m, frame, stmt)

@@ -146,12 +146,18 @@ def load(documents: Iterable[tuple[str, Any]]) -> Stubs:
 
 
 def find(m: Machine, path: str) -> Value:
-    """What stands in for the definition called `path`, or None when it is not summarised."""
+    """What stands in for the definition called `path`, or None when it is not summarised.
+
+    The first entry counts: after an overlay that always applies, the definition itself is read.
+    """
     from checker.interpreter import pure_names, torch_names
 
     for summary in m.stubs.matching(path):
-        if not summary.overlay and not summary.defines:
-            return value_of(m, summary, path)
+        if summary.defines:
+            continue
+        if summary.overlay:
+            return None
+        return value_of(m, summary, path)
     found = torch_names.find(path)
     return found if found is not None else pure_names.find(path)
 

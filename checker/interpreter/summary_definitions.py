@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from checker.interpreter import excerpts
+from checker.interpreter import excerpts, slicing
 from checker.interpreter.tensors import Tensor
 from checker.interpreter.values import (
     ClassValue,
@@ -284,6 +284,7 @@ DEFINITIONS: dict[str, Callable[..., Value]] = {
     "defined": excerpts.defined,
     "lines": excerpts.lines,
     "run_part": excerpts.run_part,
+    "follow": slicing.follow,
     "is_function": lambda m, x: isinstance(x, Function),
     "is_class": lambda m, x: isinstance(x, ClassValue),
 }

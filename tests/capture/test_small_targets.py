@@ -17,11 +17,33 @@ FILES = {
     "model_executor/forward_batch_info.py": """
         class ForwardMode:
             EXTEND = "extend"
+        class CaptureHiddenMode:
+            LAST, FULL = 1, 2
         class ForwardBatch:
             pass
         """,
     "layers/layernorm.py": "class RMSNorm:\n    pass\n",
-    "layers/logits_processor.py": "class LogitsProcessor:\n    pass\n",
+    "layers/logits_processor.py": """
+        import torch
+        from torch import nn
+        from sglang.srt.model_executor.forward_batch_info import CaptureHiddenMode, ForwardBatch
+        class LogitsMetadata:
+            @classmethod
+            def from_forward_batch(cls, batch):
+                return cls(batch.forward_mode, batch.capture_hidden_mode)
+        class Output:
+            def __init__(self, logits, hidden_states):
+                self.logits = logits
+                self.hidden_states = hidden_states
+        class LogitsProcessor(nn.Module):
+            def forward(self, tokens, hidden, head, batch, aux=None):
+                if isinstance(batch, ForwardBatch):
+                    batch = LogitsMetadata.from_forward_batch(batch)
+                last = hidden[batch.extend_seq_lens]
+                if batch.capture_hidden_mode == CaptureHiddenMode.FULL:
+                    hidden = hidden if aux is None else torch.cat(aux, dim=-1)
+                return Output(self._get_logits(last, head), hidden)
+        """,
     "layers/vocab_parallel_embedding.py": "class VocabParallelEmbedding:\n    pass\n",
 }
 MODEL = """
@@ -185,9 +207,13 @@ def test_a_reversed_list_comes_reversed(tmp_path: Path) -> None:
 
 
 def test_a_setter_that_fills_another_list(tmp_path: Path) -> None:
-    """A list that the loop never reads captures nothing."""
+    """A list that the loop never reads captures nothing: there is nothing to concatenate."""
     edit = ("self.model.wanted = [2", "self.model.wnted = [2")
-    assert ask(tmp_path, (1, 3), edit).boundaries == ()
+    found = ask(tmp_path, (1, 3), edit)
+    assert found.error is not None
+    assert "non-empty" in found.error.message
+    none = ("return hidden, kept", "return hidden, kept or None")
+    assert ask(tmp_path, (1, 3), edit, none).boundaries == ()
 
 
 def test_what_cannot_be_followed_is_not_guessed(tmp_path: Path) -> None:
