@@ -44,7 +44,7 @@ class Wiring(Protocol):
     switches: Mapping[str, Any]
     parameters: Mapping[str, Any]
     operators: Mapping[str, Any]
-    parts: dict[Term, list[Term]]
+    parts: dict[Term, dict[Term, None]]
 
     def has(self, name: str) -> bool: ...
 

@@ -53,7 +53,7 @@ def common_shape(op: str, args: Sequence[Term]) -> Shape:
     """The shape of an elementwise result: scalars broadcast, all others are alike."""
     shape: Shape = ()
     for arg in args:
-        if not arg.shape:
+        if not arg.shape or arg.shape == shape:  # a sum of many has one shape: said at once
             continue
         if not shape:
             shape = arg.shape
@@ -61,7 +61,8 @@ def common_shape(op: str, args: Sequence[Term]) -> Shape:
         fits = len(shape) == arg.rank and all(
             equal(a, c) is not False for a, c in zip(shape, arg.shape, strict=True)
         )
-        need(fits, f"{op} of {shape} and {arg.shape}")
+        if not fits:
+            need(False, f"{op} of {shape} and {arg.shape}")
     return shape
 
 
