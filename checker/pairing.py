@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from checker.configs import ConfigFile
+    from checker.contract.added import Added
     from checker.contract.model import Contract
     from checker.graph.terms import Pool
     from checker.interpreter.stubs import Stubs
@@ -54,12 +55,12 @@ class Opened:
         """The engine's own source."""
         return self.trees[0]
 
-    def outline(self) -> Subject:
+    def outline(self, added: Iterable[Added] = ()) -> Subject:
         """The engine's own tree alone, for running targets in outline.
 
         Their configurations are open: the classes that libraries have for them are not needed.
         """
-        return Subject(self.engine, Workspace([self.tree]), load_outlines(), self.tree.label)
+        return Subject(self.engine, Workspace([self.tree]), load_outlines(added), self.tree.label)
 
     def subject(self, stubs: Stubs) -> Subject:
         """What the engines stage works on."""
@@ -81,6 +82,7 @@ class Pairing:
     renames: tuple[tuple[str, str], ...]
     draft: Checkpoint | None = None
     serve_draft: Checkpoint | None = None
+    contracts: tuple[Added, ...] = ()
 
     def trained(self, subject: Subject, pool: Pool, config: dict[str, Any]) -> Extraction:
         """The trainer's side, for a configuration."""
@@ -115,15 +117,15 @@ def pairing(request: VerifyRequest) -> Pairing:
     Raises:
         InputError: something the user gave cannot be used.
     """
-    engines = load_engines()
-    access, contract = request.access, load_contract()
+    access, added = request.access, request.contracts
+    engines, contract = load_engines(added), load_contract(added)
     trainer = open_side(engines, "trainer", request.train, request.train_with, access)
     server = open_side(engines, "server", request.serve, request.serve_with, access)
     return Pairing(
         contract,
         trainer,
         server,
-        load_operators(),
+        load_operators(added),
         config_of(request.train_config, trainer.engine, "--train-config"),
         config_of(request.serve_config, server.engine, "--serve-config"),
         target_config_of(request.target, contract.target),
@@ -131,6 +133,7 @@ def pairing(request: VerifyRequest) -> Pairing:
         tuple((r.old, r.new) for r in request.renames),
         request.draft,
         request.serve_draft,
+        request.contracts,
     )
 
 

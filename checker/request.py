@@ -1,4 +1,7 @@
-"""What a user asks for, as typed values: the command line on one side, the stages on the other."""
+"""What a user asks for, as typed values: the command line on one side, the stages on the other.
+
+In every request `contracts` are the contract files that the user adds.
+"""
 
 from __future__ import annotations
 
@@ -9,6 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from checker.configs import ConfigFile
+    from checker.contract.added import Added
     from checker.stored.folder import Checkpoint
 
 
@@ -72,6 +76,7 @@ class VerifyRequest:
     tensor_parallel: int = 1
     pipeline_parallel: int = 1
     access: Access = Access()
+    contracts: tuple[Added, ...] = ()
     notes: tuple[str, ...] = ()
     witness: bool = False
     python: str | None = None
@@ -94,6 +99,7 @@ class TraceRequest:
     with_: tuple[Pin, ...] = ()
     renames: tuple[Rename, ...] = ()
     access: Access = Access()
+    contracts: tuple[Added, ...] = ()
     python: str | None = None
     prepare: bool = False
     real: bool = False
@@ -115,6 +121,7 @@ class CaptureRequest:
     config: ConfigFile | None = None
     with_: tuple[Pin, ...] = ()
     access: Access = Access()
+    contracts: tuple[Added, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,3 +133,4 @@ class ExtractRequest:
     target: Target | None = None
     with_: tuple[Pin, ...] = ()
     access: Access = Access()
+    contracts: tuple[Added, ...] = ()

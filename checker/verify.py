@@ -87,7 +87,7 @@ def _read(pair: Pairing, request: VerifyRequest) -> Report:
     inputs = with_schedule(deployed, inputs)
     serve = extract_side(deployed, pool, inputs)
     if serve.captures:
-        _capture(server, train, serve, inputs.target_config, contract.target)
+        _capture(pair, train, serve, inputs.target_config)
     comparison = _compared(train, serve, pool, contract.wires)
 
     def compare_without(config: dict[str, Any]) -> Comparison | None:
@@ -124,18 +124,14 @@ def _read(pair: Pairing, request: VerifyRequest) -> Report:
 
 
 def _capture(
-    server: Opened,
-    train: Extraction,
-    serve: Extraction,
-    target: dict[str, Any] | None,
-    keys: Mapping[str, str],
+    pair: Pairing, train: Extraction, serve: Extraction, target: dict[str, Any] | None
 ) -> None:
     """What the target really hands over, and ids for which it would be what was trained."""
     ids = serve.aux_layer_ids
-    question = question_for(target, None if ids is None else tuple(ids), keys)
-    if question is None or server.engine.capture is None:
+    question = question_for(target, None if ids is None else tuple(ids), pair.contract.target)
+    if question is None or pair.server.engine.capture is None:
         return
-    subject = server.outline()
+    subject = pair.server.outline(pair.contracts)
     serve.captured = capture(subject, question)
     wanted = train.aux_boundaries
     decided = serve.captured.is_decided
