@@ -19,6 +19,7 @@ from checker.engines import (
 )
 from checker.engines.checkpoint import renamed
 from checker.errors import InputError
+from checker.judging.wording import spelled, stated
 from checker.launch import parse_launch
 from checker.sources import Tree, library_trees, open_source
 from checker.stored.matching import Stored, matched
@@ -85,8 +86,18 @@ class Pairing:
     contracts: tuple[Added, ...] = ()
 
     def trained(self, subject: Subject, pool: Pool, config: dict[str, Any]) -> Extraction:
-        """The trainer's side, for a configuration."""
-        return extract_side(subject, pool, Inputs(config, self.target, self.launch))
+        """The trainer's side, for a configuration.
+
+        Of switches that a user has added and the trainer's description does not tell, the
+        configuration does.
+        """
+        found = extract_side(subject, pool, Inputs(config, self.target, self.launch))
+        for file in self.contracts:
+            for name in file.data["switches"] if file.kind == "switches" else ():
+                switch = self.contract.switches[name]
+                place, value = stated(config, spelled(switch, subject.engine))
+                found.switches.setdefault(name, switch.default if place is None else value)
+        return found
 
     def stored(self, train: Extraction) -> Stored | None:
         """What lies in the draft's folders, against what the trainer saves; None without any."""

@@ -15,6 +15,9 @@ if TYPE_CHECKING:
 
 Loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
+_OLD_TRUTH = ("yes", "no", "on", "off", "y", "n")
+_QUOTED = ("'", '"', "|", ">")
+
 MAX_BYTES = 4 * 1024 * 1024
 MAX_DEPTH = 100
 MAX_NODES = 200_000
@@ -109,7 +112,7 @@ def _walked(path: Path, root: yaml.Node) -> tuple[dict[Keys, Place], dict[Keys, 
     """
     places: dict[Keys, Place] = {(): _place(root)}
     texts: dict[Keys, int] = {}
-    problems: list[InputError] = []
+    problems: list[tuple[Place, InputError]] = []
     todo: list[tuple[Keys, yaml.Node]] = [((), root)]
     seen = 0
     while todo:
@@ -124,9 +127,10 @@ def _walked(path: Path, root: yaml.Node) -> tuple[dict[Keys, Place], dict[Keys, 
             for key, value in node.value:
                 name = str(key.value)
                 if name in said:
-                    problems.append(_at(path, key, f"key {name!r} is given twice", "keep one"))
+                    twice = _at(path, key, f"key {name!r} is given twice", "keep one")
+                    problems.append((_place(key), twice))
                 said.add(name)
-                problems += _misread(path, key)
+                problems += [(_place(key), found) for found in _misread(path, key)]
                 here: Keys = (*keys, name)
                 places[here] = _place(key)
                 todo.append((here, value))
@@ -136,11 +140,11 @@ def _walked(path: Path, root: yaml.Node) -> tuple[dict[Keys, Place], dict[Keys, 
                 places[here] = _place(item)
                 todo.append((here, item))
         elif isinstance(node, yaml.ScalarNode):
-            problems += _misread(path, node)
+            problems += [(_place(node), found) for found in _misread(path, node)]
             if node.style in ("|", ">"):
                 texts[keys] = node.start_mark.line + 2
     if problems:
-        raise InputErrors.of(problems)
+        raise InputErrors.of([found for _, found in sorted(problems, key=lambda item: item[0])])
     return places, texts
 
 
@@ -155,10 +159,10 @@ def _at(path: Path, node: yaml.Node, message: str, remedy: str) -> InputError:
 
 def _misread(path: Path, node: yaml.Node) -> Iterator[InputError]:
     """Words and numbers that YAML 1.1 takes for something else than they look like."""
-    if not isinstance(node, yaml.ScalarNode) or node.style is not None:
+    if not isinstance(node, yaml.ScalarNode) or node.style in _QUOTED:
         return
     text, kind = str(node.value), str(node.tag).rpartition(":")[2]
-    if kind == "bool" and text.lower() not in ("true", "false"):
+    if kind == "bool" and text.lower() in _OLD_TRUTH:
         yield _at(path, node, f"{text} is a truth value in YAML 1.1 and a text in YAML 1.2",
                   "write true or false, or put it in quotes")  # fmt: skip
     elif kind in ("int", "float") and (":" in text or "_" in text or _is_octal(text)):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import difflib
 import json
+import re
 from collections.abc import Mapping
 from functools import cache
 from typing import TYPE_CHECKING, Any
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 VERSION = 1
 """The version of the contracts' grammar that this program reads."""
 
+_MISSING = re.compile("'(.+)' is a required property")
 _CLOSED = "additionalProperties"
 _PYTHON = "python"
 
@@ -79,10 +81,9 @@ def _told(
 def _expectation(error: ValidationError, rules: Any) -> str:
     """What stands in the schema for the value that does not fit."""
     own: Any = error.schema
-    value: Any = error.instance
-    if error.validator == "required" and isinstance(own, dict):
-        missing = [key for key in own["required"] if key not in value]
-        own = own.get("properties", {}).get(missing[0], {}) if missing else {}
+    missing = _MISSING.match(error.message) if error.validator == "required" else None
+    if missing is not None and isinstance(own, dict):
+        own = own.get("properties", {}).get(missing[1], {})
     if isinstance(own, dict) and "$ref" in own and "description" not in own:
         own = rules.get("$defs", {}).get(own["$ref"].rpartition("/")[2], own)
     told = own.get("description") if isinstance(own, dict) else None
