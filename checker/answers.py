@@ -126,6 +126,7 @@ def verify_question(request: VerifyRequest, rendering: list[Any]) -> dict[str, A
                  for pins in (request.train_with, request.serve_with)],
         "ranks": [request.tensor_parallel, request.pipeline_parallel],
         "notes": [*request.notes],
+        "max_unproven": request.max_unproven,
         "contracts": [[file.path, file.digest] for file in request.contracts],
     }  # fmt: skip
 

@@ -121,6 +121,10 @@ def _add_verify(commands: _Commands) -> None:
         help="run both sides' real code on small numbers as well (needs torch)",
     )  # fmt: skip
     _add_interpreter(given)
+    given.add_argument(
+        "--max-unproven", metavar="N", type=_number, default=0,
+        help="exit with 0 if nothing is violated and at most N clauses are unproven",
+    )  # fmt: skip
     given.add_argument("--tp", metavar="N", type=_count, default=1, help="tensor parallel size")
     given.add_argument("--pp", metavar="N", type=_count, default=1, help="pipeline parallel size")
     _add_format(verify)
@@ -276,6 +280,12 @@ def _add_access(command: argparse.ArgumentParser) -> None:
     )
 
 
+def _number(text: str) -> int:
+    if not text.isascii() or not text.isdigit() or len(text) > 6:
+        raise argparse.ArgumentTypeError(f"{text!r} is no number from 0 on")
+    return int(text)
+
+
 def _count(text: str) -> int:
     if not text.isascii() or not text.isdigit() or not 1 <= int(text[:7]) <= 65536:
         raise argparse.ArgumentTypeError(f"{text!r} is no number from 1 to 65536")
@@ -318,6 +328,7 @@ def verify_request(given: argparse.Namespace, progress: Callable[[str], None]) -
         prepare=given.prepare,
         draft=tensors,
         serve_draft=copied,
+        max_unproven=given.max_unproven,
     )
 
 

@@ -160,6 +160,7 @@ def _verify_example(given: argparse.Namespace, progress: Progress) -> Answer:
         "python": given.python,
         "prepare": given.prepare,
         "contracts": contracts(given),
+        "max_unproven": given.max_unproven,
     }
     try:
         return _answer(replace(pair.request, **run), given)

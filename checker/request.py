@@ -61,7 +61,8 @@ class VerifyRequest:
     `serve_draft` those of the copy that is served, where it is another one. `notes` are assumptions
     to be stated in the report beside those that `verify` itself makes. With `witness` the real code
     of both sides is run on small numbers too, by the interpreter `python` (this one when it is
-    None), or with `prepare` by one whose environment is made for it.
+    None), or with `prepare` by one whose environment is made for it. `max_unproven` clauses may be
+    unproven without changing the exit status.
     """
 
     train: str
@@ -83,6 +84,7 @@ class VerifyRequest:
     prepare: bool = False
     draft: Checkpoint | None = None
     serve_draft: Checkpoint | None = None
+    max_unproven: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -120,6 +120,7 @@ def _read(pair: Pairing, request: VerifyRequest) -> Report:
         facts=Facts(_facts(train, {}), _facts(serve, serve.weights)),
         excerpts=_excerpts(results, (*trainer.trees, *server.trees)),
         stored=None if stored is None else accounted(stored, serve),
+        max_unproven=request.max_unproven,
     )
 
 
