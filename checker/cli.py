@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
 BUG = 2
 INTERRUPTED = 130
+_MOST_PROBLEMS = 50
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -40,8 +41,12 @@ def main(argv: Sequence[str] | None = None) -> int:
         sys.stdout.flush()
     except CheckerError as error:
         progress.clear()
-        for problem in getattr(error, "problems", (error,)):
+        problems = error.problems if isinstance(error, InputError) else (error,)
+        for problem in problems[:_MOST_PROBLEMS]:
             _say(str(problem))
+        if isinstance(error, InputError) and len(problems) > _MOST_PROBLEMS:
+            last, more = error.problems[-1], len(problems) - _MOST_PROBLEMS
+            _say(f"{last.place}: and {more} more problems (mend those above first)")
         return error.exit_status
     except KeyboardInterrupt:
         progress.clear()
