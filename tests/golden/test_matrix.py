@@ -41,6 +41,7 @@ def lines(*statements: str) -> str:
 DRAFT, PARTS = "toy_trainer/toy_trainer/draft.py", "toy_trainer/toy_trainer/parts.py"
 SERVED, LAYERS = "toy_server/toy_server/eagle3.py", "toy_server/toy_server/layers.py"
 PAIRS, WORKER = "toy_trainer/toy_trainer/data.py", "toy_server/toy_server/worker.py"
+SCORES = "toy_trainer/toy_trainer/scores.py"
 GOAL, TARGET = "toy_trainer/toy_trainer/goal.py", "toy_server/toy_server/target.py"
 RUN = "logits, hidden = self.model(tokens, positions, hidden)\n"
 
@@ -290,6 +291,19 @@ VIOLATING = [
         "targets with another epsilon",
         {"training-target"},
         ((GOAL, 'config["rms_norm_eps"]', "1e-3"),),
+    ),
+    Variant(
+        "hits counted against everything",
+        {"metrics"},
+        ((SCORES, "right_before.float().sum()", "torch.tensor(hits.numel(), dtype=torch.float)"),),
+    ),
+    Variant(
+        "hits whatever was before",
+        {"metrics"},
+        (
+            (SCORES, "torch.logical_and(right_before, guessed == aimed)", "guessed == aimed"),
+            (SCORES, "right_before.float().sum()", "torch.tensor(hits.numel(), dtype=torch.float)"),
+        ),
     ),
     Variant(
         "boundaries off by one",
