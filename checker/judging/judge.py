@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from checker.graph.matching import Kind
 from checker.graph.terms import Term, postorder, unknowns
-from checker.judging import captures, facts, flags, owners, stored, targets, wording
+from checker.judging import accuracies, captures, facts, flags, owners, stored, targets, wording
 from checker.report.model import RAISES, ClauseResult, Raised, SideValue, Status
 
 if TYPE_CHECKING:
@@ -96,6 +96,7 @@ def _by_facts(case: Case, results: dict[str, ClauseResult]) -> None:
         targets.vocabulary,
         targets.training_target,
         stored.values,
+        accuracies.metrics,
     ):
         result = decide(case, results)
         if result is not None:
