@@ -237,7 +237,8 @@ def _assumptions(
     request: VerifyRequest, train: Extraction, serve: Extraction, flags: Launched | None
 ) -> Iterator[str]:
     yield from request.notes
-    yield _DEPLOYMENT if flags is None else _LAUNCHED
+    deployment = _DEPLOYMENT if flags is None else _LAUNCHED
+    yield deployment
     tensor, pipeline = request.tensor_parallel, request.pipeline_parallel
     ranks = f"tensor parallelism {tensor}, pipeline parallelism {pipeline}"
     if tensor == pipeline == 1:
@@ -249,7 +250,8 @@ def _assumptions(
         why = serve.captured.reason if serve.captured else "its configuration is not given in full"
         yield f"the target hands over one state per configured id (it was not followed: {why})"
     said = flags.assumptions if flags is not None else ()
-    yield from sorted({*train.assumptions, *serve.assumptions, *said})
+    every = {*train.assumptions, *serve.assumptions, *said}
+    yield from sorted(text for text in every if text not in deployment)
 
 
 def _configuration(train: Extraction) -> Mapping[str, Any]:
