@@ -14,15 +14,14 @@ import sys
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from checker.data import CONTRACTS, FIXTURES
 from checker.errors import InputError
+from checker.program import program_digest
 from checker.sources import library_trees, open_source
 from checker.sources.seen import seen, unchanged
 from checker.sources.store import Store, default_folder
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
-    from pathlib import Path
 
     from checker.configs import ConfigFile
     from checker.pairing import Opened
@@ -30,7 +29,6 @@ if TYPE_CHECKING:
 
 _MOST = 512
 """Answers that are kept."""
-_PROGRAM = os.path.dirname(os.path.abspath(__file__))
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,6 +122,7 @@ def verify_question(request: VerifyRequest, rendering: list[Any]) -> dict[str, A
         "renames": [[r.old, r.new] for r in request.renames],
         "with": [[[p.name, p.version] for p in pins]
                  for pins in (request.train_with, request.serve_with)],
+        "strict": request.strict,
         "ranks": [request.tensor_parallel, request.pipeline_parallel],
         "notes": [*request.notes],
         "max_unproven": request.max_unproven,
@@ -147,21 +146,3 @@ def capture_question(request: CaptureRequest, rendering: list[Any]) -> dict[str,
 
 def _file(config: ConfigFile | None) -> list[str] | None:
     return None if config is None else [config.path, hashlib.sha256(config.raw).hexdigest()]
-
-
-def program_digest() -> str:
-    """What identifies the program: Python, its own code, and every contract that comes with it."""
-    digest = hashlib.sha256(sys.version.encode())
-    for folder in (_PROGRAM, CONTRACTS, FIXTURES):
-        _digest_folder(digest, folder)
-    return digest.hexdigest()
-
-
-def _digest_folder(digest: Any, folder: str | Path) -> None:
-    for place, folders, files in os.walk(folder):
-        folders[:] = sorted(name for name in folders if name not in ("__pycache__", "_data"))
-        for name in sorted(files):
-            path = os.path.join(place, name)
-            with open(path, "rb") as file:
-                digest.update(f"{path}\0{os.fstat(file.fileno()).st_size}\0".encode())
-                digest.update(file.read())

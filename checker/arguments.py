@@ -122,6 +122,10 @@ def _add_verify(commands: _Commands) -> None:
     )  # fmt: skip
     _add_interpreter(given)
     given.add_argument(
+        "--strict", action="store_true",
+        help="where no configuration is given: the exit status is the worst of all that were tried",
+    )  # fmt: skip
+    given.add_argument(
         "--max-unproven", metavar="N", type=_number, default=0,
         help="exit with 0 if nothing is violated and at most N clauses are unproven",
     )  # fmt: skip
@@ -326,6 +330,7 @@ def verify_request(given: argparse.Namespace, progress: Callable[[str], None]) -
         witness=given.witness,
         python=given.python,
         prepare=given.prepare,
+        strict=given.strict,
         draft=tensors,
         serve_draft=copied,
         max_unproven=given.max_unproven,

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import difflib
-from typing import TYPE_CHECKING
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
 
 from checker.engines import (
     Captured,
     Question,
-    capture,
+    Told,
+    captured,
     is_registered,
+    known_targets,
     load_engines,
-    targets,
+    told,
 )
 from checker.errors import InputError
 from checker.pairing import Opened, allow_deep_recursion, open_side
@@ -40,22 +43,34 @@ def capturing(request: CaptureRequest, opened: list[Opened] | None = None) -> Ta
     subject = server.outline(request.contracts)
     if subject.engine.capture is None:
         raise InputError("nothing says how this server captures", "give a server", request.source)
-    known = targets(subject) if request.target is None else [request.target]
+    known = known_targets(subject) if request.target is None else [request.target]
     if request.target is not None and not is_registered(subject, request.target):
-        near = difflib.get_close_matches(request.target, targets(subject), n=1)
+        near = difflib.get_close_matches(request.target, known_targets(subject), n=1)
         remedy = f"did you mean {near[0]!r}?" if near else "see --target all"
         raise InputError(f"no target {request.target!r} that captures", remedy, "--target")
     config = None if request.config is None else dict(request.config.data)
+    said = told(subject, _draft(request.ids), {})
     rows = []
     for name in known:
         if request.access.progress is not None:
             request.access.progress(name)
         question = Question(name, request.layers, request.ids, config)
-        rows.append(_row(capture(subject, question)))
+        found, replayed = captured(subject, question), None
+        if said is not None and said.differs:
+            replayed = captured(subject, replace(question, ids=said.graphs))
+        rows.append(_row(found, said, replayed))
     return Table(server.tree.label, request.layers, request.ids, tuple(rows))
 
 
-def _row(found: Captured) -> Row:
+def _draft(ids: tuple[int, ...] | None) -> dict[str, Any]:
+    """A draft's configuration that states the ids where servers look for them."""
+    return {} if ids is None else {"eagle_config": {"eagle_aux_hidden_state_layer_ids": list(ids)}}
+
+
+def _row(found: Captured, said: Told | None, replayed: Captured | None) -> Row:
+    graphs = None
+    if replayed is not None and replayed.error is None and replayed.answer != found.answer:
+        graphs = replayed.boundaries
     return Row(
         found.target,
         found.ids,
@@ -67,4 +82,11 @@ def _row(found: Captured) -> Row:
         found.setter,
         found.kept,
         found.decisions,
+        graphs,
+        None if said is None else said.read,
+        None if said is None else said.place,
+        None if said is None else said.graph_place,
+        found.loop,
+        found.joined,
+        "" if said is None else said.reason,
     )

@@ -134,9 +134,14 @@ def _answer(request: VerifyRequest, given: argparse.Namespace) -> Answer:
     opened: list[Opened] = []
     from checker.verify import verify
 
-    report = verify(request, opened)
-    text = _rendered(report, given.format, paint, request.contracts)
-    answer = Answer(text, report.exit_status)
+    if request.train_config is None and request.serve_config is None:
+        from checker.exploring import explore
+
+        report = explore(request, opened)
+    else:
+        report = verify(request, opened)
+    status = report.strict_exit_status if request.strict else report.exit_status
+    answer = Answer(_rendered(report, given.format, paint, request.contracts), status)
     if not request.witness:
         answers.keep(answer, opened)
     return answer

@@ -6,7 +6,7 @@ with the program stand in for them.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from checker.configs import read_config
@@ -17,6 +17,8 @@ from checker.request import Access, Target, VerifyRequest
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
+
+    from checker.configs import ConfigFile
 
 FOLDER = FIXTURES / "example"
 
@@ -45,12 +47,17 @@ def _request(pair: Mapping[str, Any], train: str, serve: str, access: Access) ->
     return VerifyRequest(
         train=train,
         serve=serve,
-        train_config=read_config(str(FOLDER / pair["train-config"])),
-        serve_config=read_config(str(FOLDER / pair["serve-config"])),
-        target=Target(config=read_config(str(FOLDER / pair["target"]))),
+        train_config=_packaged(pair["train-config"]),
+        serve_config=_packaged(pair["serve-config"]),
+        target=Target(config=_packaged(pair["target"])),
         access=access,
         notes=(f"nothing was named, so the example pair is checked ({pair['about'].strip()})",),
     )
+
+
+def _packaged(name: str) -> ConfigFile:
+    """One of the files that come with the program, under its name alone."""
+    return replace(read_config(str(FOLDER / name)), path=name)
 
 
 def _shown(folder: Path) -> str:

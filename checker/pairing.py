@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+from checker.contract.formats import format_of
 from checker.contract.loading import load_contract
 from checker.engines import (
     Engine,
@@ -13,6 +15,7 @@ from checker.engines import (
     Inputs,
     Subject,
     extract_side,
+    keeping,
     load_engines,
     load_operators,
     load_outlines,
@@ -30,26 +33,30 @@ if TYPE_CHECKING:
 
     from checker.configs import ConfigFile
     from checker.contract.added import Added
-    from checker.contract.model import Contract
+    from checker.contract.model import Contract, Format
+    from checker.engines import Keeper
     from checker.graph.terms import Pool
     from checker.interpreter.stubs import Stubs
     from checker.request import Access, Pin, Target, VerifyRequest
     from checker.stored.folder import Checkpoint
 
 _RECURSION = 12_000
+DEBUG = "EAGLE3_CHECK_DEBUG"
 
 
 @dataclass(frozen=True, slots=True)
 class Opened:
     """One side's engine and the trees it is read from, its own first.
 
-    `spec` and `libraries` (name, spec or None) are what the trees were asked for by.
+    `spec` and `libraries` (name, spec or None) are what the trees were asked for by; `keeper` gives
+    what was worked out before.
     """
 
     engine: Engine
     trees: tuple[Tree, ...]
     spec: str
     libraries: tuple[tuple[str, str | None], ...] = ()
+    keeper: Keeper | None = None
 
     @property
     def tree(self) -> Tree:
@@ -61,11 +68,15 @@ class Opened:
 
         Their configurations are open: the classes that libraries have for them are not needed.
         """
-        return Subject(self.engine, Workspace([self.tree]), load_outlines(added), self.tree.label)
+        return self._subject(load_outlines(added), (self.tree,))
 
     def subject(self, stubs: Stubs) -> Subject:
         """What the engines stage works on."""
-        return Subject(self.engine, Workspace(list(self.trees)), stubs, self.tree.label)
+        return self._subject(stubs, self.trees)
+
+    def _subject(self, stubs: Stubs, trees: tuple[Tree, ...]) -> Subject:
+        workspace = Workspace(list(trees))
+        return Subject(self.engine, workspace, stubs, self.tree.label, trees, self.keeper)
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,6 +95,11 @@ class Pairing:
     draft: Checkpoint | None = None
     serve_draft: Checkpoint | None = None
     contracts: tuple[Added, ...] = ()
+
+    @property
+    def trees(self) -> tuple[Tree, ...]:
+        """All trees that are read, the trainer's first."""
+        return (*self.trainer.trees, *self.server.trees)
 
     def trained(self, subject: Subject, pool: Pool, config: dict[str, Any]) -> Extraction:
         """The trainer's side, for a configuration.
@@ -123,7 +139,25 @@ class Pairing:
 
 
 def pairing(request: VerifyRequest) -> Pairing:
-    """Opens what a request names.
+    """Opens what a request names, with its configurations.
+
+    Raises:
+        InputError: something the user gave cannot be used.
+    """
+    pair = open_pair(request)
+    return replace(
+        pair,
+        train_config=config_of(
+            request.train_config, pair.trainer.engine, "--train-config", pair.contract.formats
+        ),
+        serve_config=config_of(
+            request.serve_config, pair.server.engine, "--serve-config", pair.contract.formats
+        ),
+    )
+
+
+def open_pair(request: VerifyRequest) -> Pairing:
+    """Opens what a request names; configurations of the draft are not looked at.
 
     Raises:
         InputError: something the user gave cannot be used.
@@ -137,8 +171,8 @@ def pairing(request: VerifyRequest) -> Pairing:
         trainer,
         server,
         load_operators(added),
-        config_of(request.train_config, trainer.engine, "--train-config"),
-        config_of(request.serve_config, server.engine, "--serve-config"),
+        {},
+        {},
         target_config_of(request.target, contract.target),
         parse_launch(request.launch) if request.launch else {},
         tuple((r.old, r.new) for r in request.renames),
@@ -177,7 +211,8 @@ def open_side(
             continue
         libraries = _libraries(engine, pins)
         found = library_trees(tree, libraries, offline=access.offline, progress=access.progress)
-        return Opened(engine, (tree, *found), spec, libraries)
+        keeper = keeping() if access.use_cache and not os.environ.get(DEBUG) else None
+        return Opened(engine, (tree, *found), spec, libraries, keeper)
     known = ", ".join(sorted(e.distribution for e in candidates))
     if problem is not None and (named or len(candidates) == 1):
         raise problem
@@ -207,7 +242,9 @@ def _libraries(engine: Engine, pins: Iterable[Pin]) -> tuple[tuple[str, str | No
     return tuple((library, given.get(library)) for library in engine.libraries)
 
 
-def config_of(file: ConfigFile | None, engine: Engine, option: str) -> dict[str, Any]:
+def config_of(
+    file: ConfigFile | None, engine: Engine, option: str, formats: tuple[Format, ...] = ()
+) -> dict[str, Any]:
     """A configuration file's content, when it is of the engine's kind.
 
     Raises:
@@ -219,8 +256,11 @@ def config_of(file: ConfigFile | None, engine: Engine, option: str) -> dict[str,
         )
     missing = [key for key in engine.config_requires if key not in file.data]
     if missing:
+        found = format_of(file.data, formats)
+        kind = f"; it is in {found.title}" if found is not None else ""
         raise InputError(
-            f"this is no configuration that {engine.distribution} reads: it has no {missing[0]!r}",
+            f"this is no configuration that {engine.distribution} reads: it has no"
+            f" {missing[0]!r}{kind}",
             f"give the config.json saved with the draft as {option}",
             str(file.path),
         )

@@ -62,7 +62,8 @@ class VerifyRequest:
     to be stated in the report beside those that `verify` itself makes. With `witness` the real code
     of both sides is run on small numbers too, by the interpreter `python` (this one when it is
     None), or with `prepare` by one whose environment is made for it. `max_unproven` clauses may be
-    unproven without changing the exit status.
+    unproven without changing the exit status; `strict`: where drafts are explored, all of them
+    count.
     """
 
     train: str
@@ -82,6 +83,7 @@ class VerifyRequest:
     witness: bool = False
     python: str | None = None
     prepare: bool = False
+    strict: bool = False
     draft: Checkpoint | None = None
     serve_draft: Checkpoint | None = None
     max_unproven: int = 0

@@ -5,16 +5,18 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from checker.contract.formats import format_of
 from checker.engines import (
     STEPS,
     Extraction,
     Failure,
     Launched,
     asking,
-    capture,
+    captured,
     extract_side,
     launched,
     question_for,
+    told,
     with_schedule,
 )
 from checker.errors import InputError
@@ -25,11 +27,22 @@ from checker.judging.probes import Prober
 from checker.judging.stored import accounted
 from checker.pairing import Opened, allow_deep_recursion, pairing, without_loading
 from checker.report.complete import complete
-from checker.report.model import Capture, ConfigRead, Facts, Raised, Report, Side, SideFacts
+from checker.report.model import (
+    Capture,
+    ConfigRead,
+    Configured,
+    Facts,
+    Raised,
+    Report,
+    Side,
+    SideFacts,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
+    from checker.configs import ConfigFile
+    from checker.engines import Captured, Inputs, Question, Subject
     from checker.location import Location
     from checker.pairing import Pairing
     from checker.report.model import ClauseResult
@@ -65,79 +78,118 @@ def verify(request: VerifyRequest, opened: list[Opened] | None = None) -> Report
     if opened is not None:
         opened += [pair.trainer, pair.server]
     if not request.witness:
-        return _read(pair, request)
+        return Reader().report(pair, request)
     from checker.witness import witnessing
 
     with witnessing(pair, request) as compared:
-        report = _read(pair, request)
+        report = Reader().report(pair, request)
         return replace(report, witness=compared(report))
 
 
-def _read(pair: Pairing, request: VerifyRequest) -> Report:
-    """What reading both sides says."""
-    contract, trainer, server = pair.contract, pair.trainer, pair.server
-    pool = Pool()
-    learner, deployed = trainer.subject(pair.stubs), server.subject(pair.stubs)
-    train = pair.trained(learner, pool, pair.train_config)
-    stored = pair.stored(train)
-    inputs = pair.served(train, stored)
-    flags = launched(deployed, inputs) if request.launch else None
-    if flags is not None:  # the draft is served with what the server makes of its flags
-        inputs = replace(inputs, launch={**inputs.launch, **flags.effective()})
-    inputs = with_schedule(deployed, inputs)
-    serve = extract_side(deployed, pool, inputs)
-    if serve.captures:
-        _capture(pair, train, serve, inputs.target_config)
-    comparison = _compared(train, serve, pool, contract.wires)
+class Reader:
+    """Reads pairs; what a target hands over is worked out once for each question."""
 
-    def compare_without(config: dict[str, Any]) -> Comparison | None:
-        return _compared(pair.trained(learner, pool, config), serve, pool, contract.wires)
+    def __init__(self) -> None:
+        self._captured: list[tuple[Question, Captured]] = []
 
-    case = Case(
-        contract,
-        train,
-        serve,
-        comparison,
-        pair.serve_config,
-        pair.train_config,
-        compare_without,
-        pair.target,
-        flags,
-        stored,
-    )
-    unloaded = replace(deployed, engine=without_loading(deployed.engine))
-    prober = Prober(lambda config: extract_side(unloaded, Pool(), replace(inputs, config=config)))
-    results = complete(prober.notes(case, judge(case)), contract)
+    def report(self, pair: Pairing, request: VerifyRequest) -> Report:
+        """What reading both sides says."""
+        case, inputs, deployed = self._case(pair, request, brief=False)
+        unloaded = replace(deployed, engine=without_loading(deployed.engine))
+
+        def extract(config: dict[str, Any]) -> Extraction:
+            return extract_side(unloaded, Pool(), replace(inputs, config=config))
+
+        results = complete(Prober(extract).notes(case, judge(case)), pair.contract)
+        return _report(pair, request, case, results)
+
+    def brief(self, pair: Pairing, request: VerifyRequest) -> Report:
+        """The same without what a report only mentions: other configurations, other layer ids."""
+        case, _, _ = self._case(pair, request, brief=True)
+        return _report(pair, request, case, complete(judge(case), pair.contract))
+
+    def _case(
+        self, pair: Pairing, request: VerifyRequest, *, brief: bool
+    ) -> tuple[Case, Inputs, Subject]:
+        pool = Pool()
+        learner, deployed = pair.trainer.subject(pair.stubs), pair.server.subject(pair.stubs)
+        train = pair.trained(learner, pool, pair.train_config)
+        stored = pair.stored(train)
+        inputs = pair.served(train, stored)
+        flags = launched(deployed, inputs) if request.launch else None
+        if flags is not None:  # the draft is served with what the server makes of its flags
+            inputs = replace(inputs, launch={**inputs.launch, **flags.effective()})
+        inputs = with_schedule(deployed, inputs)
+        serve = extract_side(deployed, pool, inputs)
+        if serve.captures:
+            self._capture(pair, train, serve, inputs, brief)
+        wires = pair.contract.wires
+
+        def compare_without(config: dict[str, Any]) -> Comparison | None:
+            return _compared(pair.trained(learner, pool, config), serve, pool, wires)
+
+        case = Case(
+            pair.contract,
+            train,
+            serve,
+            _compared(train, serve, pool, wires),
+            pair.serve_config,
+            pair.train_config,
+            compare_without,
+            pair.target,
+            flags,
+            stored,
+        )
+        return case, inputs, deployed
+
+    def _capture(
+        self, pair: Pairing, train: Extraction, serve: Extraction, inputs: Inputs, brief: bool
+    ) -> None:
+        """What the target really hands over, and ids for which it would be what was trained."""
+        ids, server = serve.aux_layer_ids, pair.server
+        asked_ids = None if ids is None else tuple(ids)
+        question = question_for(pair.target, asked_ids, pair.contract.target)
+        if question is None or server.engine.capture is None:
+            return
+        subject = server.outline(pair.contracts)
+        serve.told = said = told(subject, inputs.config, inputs.launch)
+        if said is not None and said.is_told:
+            question = replace(question, ids=said.ids)
+            serve.aux_layer_ids = None if said.ids is None else list(said.ids)
+        serve.captured = self._handed(subject, question)
+        if said is not None and said.differs:
+            serve.graph_captured = self._handed(subject, replace(question, ids=said.graphs))
+        wanted = train.aux_boundaries
+        decided = serve.captured.is_decided and not brief
+        if decided and wanted is not None and serve.captured.boundaries != tuple(wanted):
+            serve.asking = asking(subject, question, tuple(wanted))
+
+    def _handed(self, subject: Subject, question: Question) -> Captured:
+        known = next((found for asked, found in self._captured if asked == question), None)
+        if known is None:
+            known = captured(subject, question)
+            self._captured.append((question, known))
+        return known
+
+
+def _report(
+    pair: Pairing, request: VerifyRequest, case: Case, results: tuple[ClauseResult, ...]
+) -> Report:
+    trainer, server, train, serve = pair.trainer, pair.server, case.train, case.serve
     return Report(
-        train=_side(trainer, train),
-        serve=_side(server, serve),
+        train=_side(trainer, train, _configured(pair, request.train_config, pair.train_config)),
+        serve=_side(server, serve, _configured(pair, request.serve_config, pair.serve_config)),
         clauses=results,
         assumptions=(
-            *_assumptions(request, train, serve, flags),
-            *([] if stored is None else stored.assumptions()),
+            *_assumptions(request, train, serve, case.launched),
+            *([] if case.stored is None else case.stored.assumptions()),
         ),
         configuration=_configuration(train),
         facts=Facts(_facts(train, {}), _facts(serve, serve.weights)),
         excerpts=_excerpts(results, (*trainer.trees, *server.trees)),
-        stored=None if stored is None else accounted(stored, serve),
+        stored=None if case.stored is None else accounted(case.stored, serve),
         max_unproven=request.max_unproven,
     )
-
-
-def _capture(
-    pair: Pairing, train: Extraction, serve: Extraction, target: dict[str, Any] | None
-) -> None:
-    """What the target really hands over, and ids for which it would be what was trained."""
-    ids = serve.aux_layer_ids
-    question = question_for(target, None if ids is None else tuple(ids), pair.contract.target)
-    if question is None or pair.server.engine.capture is None:
-        return
-    subject = pair.server.outline(pair.contracts)
-    serve.captured = capture(subject, question)
-    wanted = train.aux_boundaries
-    decided = serve.captured.is_decided
-    if decided and wanted is not None and serve.captured.boundaries != tuple(wanted):
-        serve.asking = asking(subject, question, tuple(wanted))
 
 
 def _compared(
@@ -159,7 +211,17 @@ def _compared(
         return None
 
 
-def _side(opened: Opened, extraction: Extraction) -> Side:
+def _configured(pair: Pairing, file: ConfigFile | None, config: dict[str, Any]) -> Configured:
+    """What is said of a configuration: where it stood, and its format."""
+    found = format_of(config, pair.contract.formats)
+    return Configured(
+        file.path if file is not None else None,
+        found.id if found is not None else None,
+        found.title if found is not None else None,
+    )
+
+
+def _side(opened: Opened, extraction: Extraction, configured: Configured) -> Side:
     return Side(
         opened.engine.name,
         opened.tree.label,
@@ -167,6 +229,7 @@ def _side(opened: Opened, extraction: Extraction) -> Side:
         opened.tree.fingerprint,
         extraction.entry,
         {tree.name: tree.version or "" for tree in opened.trees[1:]},
+        configured,
     )
 
 
@@ -228,7 +291,9 @@ def _captured(extraction: Extraction, layer_ids: tuple[int, ...] | None) -> Capt
     error = None
     if found.error is not None:
         error = Raised(found.error.type, found.error.message, found.error.location)
-    return Capture(layer_ids, found.boundaries, aliased=found.aliased, error=error)
+    replayed = extraction.graph_captured
+    graphs = None if replayed is None or replayed.answer == found.answer else replayed.boundaries
+    return Capture(layer_ids, found.boundaries, graphs, found.aliased, error)
 
 
 def _excerpts(results: Iterable[ClauseResult], trees: Iterable[Tree]) -> dict[Location, str]:

@@ -6,6 +6,7 @@ red at its end.
 
 from __future__ import annotations
 
+import re
 import sys
 from importlib.abc import MetaPathFinder
 from typing import TYPE_CHECKING, Any
@@ -48,12 +49,33 @@ sys.meta_path.insert(0, ImportGuard())
 sys.addaudithook(audit)
 
 
+def show_table(terminalreporter: Any) -> None:
+    """Prints the lines that tests have recorded for the table of releases."""
+    lines = [
+        line
+        for outcome in ("passed", "failed")
+        for report in terminalreporter.stats.get(outcome, ())
+        for name, line in getattr(report, "user_properties", ())
+        if name == "line of the table"
+    ]
+    if lines:
+        terminalreporter.section("releases: what they are found to do")
+        for line in sorted(set(lines), key=by_release):
+            terminalreporter.write_line(line)
+
+
+def by_release(line: str) -> list[tuple[int, str]]:
+    """Lines as releases appeared: numbers in them are compared as numbers."""
+    return [(int(part), "") if part.isdigit() else (-1, part) for part in re.split(r"(\d+)", line)]
+
+
 def pytest_sessionfinish(session: pytest.Session, exitstatus: int) -> None:
     if VIOLATIONS:
         session.exitstatus = 1
 
 
 def pytest_terminal_summary(terminalreporter: Any) -> None:
+    show_table(terminalreporter)
     if VIOLATIONS:
         terminalreporter.section("checked code was imported or run", red=True)
         for violation in sorted(set(VIOLATIONS)):

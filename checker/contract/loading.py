@@ -12,7 +12,17 @@ from typing import TYPE_CHECKING, Any
 import yaml
 
 from checker.contract.documents import Loader, read_document, read_text, syntax_error
-from checker.contract.model import Clause, Contract, Probe, Selector, Severity, Size, Switch
+from checker.contract.model import (
+    Clause,
+    Contract,
+    Exploration,
+    Format,
+    Probe,
+    Selector,
+    Severity,
+    Size,
+    Switch,
+)
 from checker.data import CONTRACTS
 
 if TYPE_CHECKING:
@@ -80,12 +90,49 @@ def load_contract(
         clauses=dict(sorted(clauses.items())),
         switches=switches,
         wires=wires,
+        formats=tuple(_at(folder / "formats.yaml", "formats", formats_of)),
     )
     if files:
         from checker.contract.added import check_references
 
         check_references(contract, files)
     return contract
+
+
+def load_exploration(algorithm: str = "eagle3", root: Path = CONTRACTS) -> Exploration:
+    """What is tried of an algorithm's drafts where no configuration is given."""
+    found: list[Exploration] = _at(
+        root / algorithm / "exploration.yaml", "exploration", _exploration
+    )
+    return found[0]
+
+
+def formats_of(data: Any) -> Iterator[Format]:
+    """The formats in what ``formats.yaml`` says, in its order."""
+    for name, item in data["formats"].items():
+        yield Format(
+            name,
+            item["title"],
+            item["about"].strip(),
+            tuple(item.get("has", ())),
+            tuple(item.get("any", ())),
+            tuple(item.get("lacks", ())),
+            item.get("architecture"),
+            item.get("other-architecture"),
+        )
+
+
+def _exploration(data: Any) -> Iterator[Exploration]:
+    said = data["exploration"]
+    boundaries = said["boundaries"]
+    yield Exploration(
+        said["layer-ids"],
+        said["target"],
+        said["draft"],
+        tuple(said["settings"]),
+        boundaries["default"],
+        tuple(boundaries["settings"]),
+    )
 
 
 def _with_wires(wires: Mapping[str, Any], more: Mapping[str, Any]) -> dict[str, Any]:

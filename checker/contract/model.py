@@ -112,6 +112,43 @@ class Switch:
 
 
 @dataclass(frozen=True, slots=True)
+class Format:
+    """A format of drafts' configurations, and what tells it.
+
+    `has`, `any` and `lacks` are dotted keys: all, at least one and none of which stand there;
+    `architecture` and `other` are patterns that an architecture named fits, or none does.
+    """
+
+    id: str
+    title: str
+    about: str
+    has: tuple[str, ...] = ()
+    any: tuple[str, ...] = ()
+    lacks: tuple[str, ...] = ()
+    architecture: str | None = None
+    other: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Exploration:
+    """What is tried where no configuration is given.
+
+    `target` is a target's configuration; `draft` switches of an ordinary draft for it, where a
+    trainer's defaults say nothing; `settings` switches that are set together, None to take one out.
+    `layer_ids` is the switch whose items are boundaries here and layer ids in configurations; its
+    values, `boundaries` in an ordinary draft and `other_boundaries` besides, are expressions over
+    `layers`, the number of the target's.
+    """
+
+    layer_ids: str
+    target: Mapping[str, Any]
+    draft: Mapping[str, Any]
+    settings: tuple[Mapping[str, Any], ...]
+    boundaries: str
+    other_boundaries: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Contract:
     """A whole contract: what both implementations of one algorithm have to compute."""
 
@@ -119,6 +156,7 @@ class Contract:
     clauses: Mapping[str, Clause]
     switches: Mapping[str, Switch]
     wires: Mapping[str, Any]
+    formats: tuple[Format, ...] = ()
 
     @property
     def roles(self) -> Mapping[str, str]:

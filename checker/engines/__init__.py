@@ -5,8 +5,13 @@ each step as terms, where the checkpoint's tensors went, what was read of the co
 it ended if it did not end well. No engine's name occurs here.
 """
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
 from checker.engines.capture import (
     Captured,
+    CaptureError,
     Question,
     asking,
     capture,
@@ -14,32 +19,102 @@ from checker.engines.capture import (
     question_for,
     targets,
 )
+from checker.engines.defaults import Defaults, defaults
 from checker.engines.description import Engine, load_engines, load_operators, load_outlines
 from checker.engines.drive import with_schedule
 from checker.engines.extraction import Extraction, Failure, extract_side
+from checker.engines.keeping import Keeper
 from checker.engines.launching import Launched, Misfit, launched
+from checker.engines.schedule import Pass, Schedule
 from checker.engines.stages import STEPS, Inputs, Subject
+from checker.engines.telling import Told, telling
+from checker.graph.terms import Pool
+from checker.interpreter.machine import ConfigRead, Decision
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 __all__ = [
     "STEPS",
     "Captured",
+    "Defaults",
     "Engine",
     "Extraction",
     "Failure",
     "Inputs",
+    "Keeper",
     "Launched",
     "Misfit",
     "Question",
     "Subject",
+    "Told",
     "asking",
     "capture",
+    "captured",
+    "defaults",
     "extract_side",
     "is_registered",
+    "keeping",
+    "known_targets",
     "launched",
     "load_engines",
     "load_operators",
     "load_outlines",
     "question_for",
     "targets",
+    "told",
     "with_schedule",
 ]
+
+
+def keeping() -> Keeper:
+    """Keeps what the stages give."""
+    kinds = (
+        Extraction,
+        Failure,
+        ConfigRead,
+        Decision,
+        Schedule,
+        Pass,
+        Question,
+        Captured,
+        CaptureError,
+        Told,
+    )
+    return Keeper(kinds)
+
+
+def captured(subject: Subject, question: Question) -> Captured:
+    """What a target hands over, from before where that was kept."""
+    if subject.keeper is None:
+        return capture(subject, question)
+    return subject.keeper.result(
+        ["capture", question],
+        subject,
+        Pool(),
+        lambda: capture(subject, question),
+        lambda found: found.is_decided and found.error is None,
+    )
+
+
+def known_targets(subject: Subject) -> list[str]:
+    """The targets that can be told what to hand over, from before where that was kept."""
+    if subject.keeper is None:
+        return targets(subject)
+    return subject.keeper.result(
+        ["targets"], subject, Pool(), lambda: targets(subject), lambda _: True
+    )
+
+
+def told(subject: Subject, config: dict[str, Any], launch: Mapping[str, Any]) -> Told | None:
+    """What the server tells its target to hand over, from before where that was kept."""
+    inputs = Inputs(config, launch=launch)
+    if subject.keeper is None or subject.engine.order is None:
+        return telling(subject, inputs)
+    return subject.keeper.result(
+        ["told", config, dict(launch)],
+        subject,
+        Pool(),
+        lambda: telling(subject, inputs),
+        lambda found: found is not None and not found.reason,
+    )

@@ -7,10 +7,11 @@ import sys
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from checker.engines import handover, registry
+from checker.engines import handover, pins, registry
 from checker.engines.stages import Inputs, machine_for, run_stage, stage_module
 from checker.graph.terms import Pool
 from checker.interpreter.outline import Outline
+from checker.interpreter.outline_building import UNBUILT
 from checker.interpreter.values import ClassValue, Raised, Stuck, Unknown
 from checker.syntax import UnparsableModule
 
@@ -45,7 +46,9 @@ class Captured:
     (`reason` says why). `aliased`: requested ids whose stored tensor is overwritten later.
     `kept`: where values are put into lists; `decisions`: what was answered both ways.
     `refused`: what ends the run may be a configuration that the server does not take.
-    `norm`: epsilon and offset of the RMSNorm before the target's head, where it is one.
+    `norm`: epsilon (None where the target's configuration does not tell it) and offset of the
+    RMSNorm before the target's head, where it is one. `loop` and `joined`: where the layers are
+    called, and where the states are concatenated.
     """
 
     target: str
@@ -59,7 +62,9 @@ class Captured:
     refused: bool = False
     kept: tuple[Location, ...] = ()
     decisions: tuple[str, ...] = ()
-    norm: tuple[float, float] | None = None
+    norm: tuple[float | None, float] | None = None
+    loop: Location | None = None
+    joined: Location | None = None
 
     @property
     def is_decided(self) -> bool:
@@ -193,13 +198,33 @@ def _machine(subject: Subject, inputs: Inputs, script: tuple[bool, ...]) -> Mach
 def _one_path(
     subject: Subject, question: Question, inputs: Inputs, script: tuple[bool, ...]
 ) -> tuple[Captured, list[Decision]]:
-    stage = _stage(subject)
+    """What comes of one way; nothing can be said where a summary stands for what was not read."""
     m = _machine(subject, inputs, script)
+    found, decisions = _followed(m, subject, question, inputs)
+    other = None if found.is_stuck else pins.changed(subject.workspace, m.pins)
+    if other is None:
+        return found, decisions
+    name, place = other
+    reason = f"a summary stands for {name}, which means something else here than where it was read"
+    blank = Captured(question.target, question.ids, setter=found.setter)
+    return replace(blank, reason=reason, place=place), decisions
+
+
+def _followed(
+    m: Machine, subject: Subject, question: Question, inputs: Inputs
+) -> tuple[Captured, list[Decision]]:
+    stage = _stage(subject)
     blank = Captured(question.target, question.ids)
+    cls: ClassValue | None = None
     try:
         cls = registry.named(m, stage, question.target)
-        if cls is None:
+        if cls is None and registry.mentioned(m, stage, question.target):
             return replace(blank, reason="its class is not found"), []
+        if cls is None and stage.fallback is not None:
+            cls = registry.named(m, stage, stage.fallback)
+        if cls is None:
+            message = f"no class is registered for {question.target}"
+            return replace(blank, error=CaptureError("ValueError", message, None)), []
         blank = replace(blank, setter=_place(cls, stage.setter))
         m.outline = Outline(question.layers)
         module = stage_module(m, subject.engine, inputs)
@@ -212,6 +237,13 @@ def _one_path(
     except Raised as raised:
         if m.debug:
             sys.stderr.write("\n".join(raised.trail) + "\n")
+        if cls is not None and raised.type_name == "AttributeError" and _lacks(cls, stage.setter):
+            error = CaptureError(raised.type_name, raised.message, _place(cls))
+            return replace(blank, error=error), []
+        guess = next((d for d in m.decisions if UNBUILT in d.text), None)
+        if guess is not None:  # what was raised may come of what could not be built
+            reason = guess.text.partition(UNBUILT)[2]
+            return replace(blank, reason=reason, place=guess.location), m.decisions
         guarded = bool(m.decisions) and (raised.explicit or raised.type_name not in _TRUSTED)
         if not _is_trusted(raised, stage):
             reason = f"{raised.type_name}: {raised.message}"
@@ -226,7 +258,13 @@ def _one_path(
     except (UnparsableModule, RecursionError) as error:
         return replace(blank, reason=str(error) or "it nests too deeply"), m.decisions
     kept = dict.fromkeys(place for _, _, place in m.outline.stored if place is not None)
-    blank = replace(blank, kept=tuple(kept), decisions=tuple(d.text for d in m.decisions))
+    blank = replace(
+        blank,
+        kept=tuple(kept),
+        decisions=tuple(d.text for d in m.decisions),
+        loop=m.outline.called_at,
+        joined=m.outline.joined_at,
+    )
     found = _read(blank, module.scope.names.get("captured"))
     return replace(found, norm=_norm(module.scope.names.get("target_norm"))), m.decisions
 
@@ -241,12 +279,14 @@ def _read(blank: Captured, found: Value) -> Captured:
     return replace(blank, boundaries=tuple(boundaries), aliased=aliased)
 
 
-def _norm(found: Value) -> tuple[float, float] | None:
-    """Epsilon and offset, where both are numbers."""
-    if not isinstance(found, tuple) or not all(isinstance(v, (int, float)) for v in found):
+def _norm(found: Value) -> tuple[float | None, float] | None:
+    """Epsilon, where it is a number, and offset, which has to be one."""
+    if not isinstance(found, tuple):
         return None
     eps, offset = found
-    return float(eps), float(offset)
+    if not isinstance(offset, (int, float)):
+        return None
+    return float(eps) if isinstance(eps, (int, float)) else None, float(offset)
 
 
 def _requested(ids: tuple[int, ...] | None, boundaries: list[Any], index: int) -> int:
@@ -276,8 +316,14 @@ def _is_trusted(raised: Raised, stage: CaptureStage) -> bool:
     )
 
 
-def _place(cls: ClassValue, name: str) -> Location | None:
+def _lacks(cls: ClassValue, name: str) -> bool:
+    """Whether a class certainly has no such method: the server's call of it raises."""
+    return cls.lookup(name) is None and cls.unknown_base is None
+
+
+def _place(cls: ClassValue, name: str | None = None) -> Location | None:
+    """Where a class, or a method of it, is defined."""
     from checker.engines.extraction import place_of
 
-    found = cls.lookup(name)
+    found = (cls,) if name is None else cls.lookup(name)
     return place_of(found[0]) if found is not None else None

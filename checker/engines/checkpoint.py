@@ -140,23 +140,17 @@ def _find_class(m: Machine, package: Value, attribute: Value, name: Value) -> Va
     A file whose bytes do not hold the name cannot define or list the class and is skipped unread;
     any other is evaluated.
     """
-    folder = package.replace(".", "/") + "/"
-    wanted = str(name).encode()
-    for tree in m.workspace.trees:
-        for root in tree.roots:
-            for entry in sorted(tree.listdir(root + folder)):
-                if not entry.endswith(".py") or wanted not in tree.read(root + folder + entry):
-                    continue
-                module = m.module(f"{package}.{entry[:-3]}")
-                if module is None:
-                    continue
-                try:
-                    listed = imports.module_name(m, module, attribute)
-                except Raised:
-                    continue  # a module that fails to import is left out of the registry
-                for cls in listed if isinstance(listed, (list, tuple)) else [listed]:
-                    if isinstance(cls, ClassValue) and cls.name == name:
-                        return cls
+    for found in m.workspace.naming(package, str(name)):
+        module = m.module(f"{package}.{found}")
+        if module is None:
+            continue
+        try:
+            listed = imports.module_name(m, module, attribute)
+        except Raised:
+            continue  # a module that fails to import is left out of the registry
+        for cls in listed if isinstance(listed, (list, tuple)) else [listed]:
+            if isinstance(cls, ClassValue) and cls.name == name:
+                return cls
     return None
 
 

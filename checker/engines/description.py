@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from checker.contract.loading import load_plain
@@ -10,7 +10,7 @@ from checker.data import CONTRACTS
 from checker.interpreter import stubs
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
     from checker.contract.added import Added
 
@@ -48,12 +48,27 @@ class CaptureStage:
 
     `setter` is the method of a target that is told which states to hand over; `package` and
     `listed` say where the targets are registered: modules, and the name they list classes under.
+    `fallback` is the class that stands in for one that no module registers, in releases with it.
     """
 
     stage: Stage
     setter: str
     package: str
     listed: str
+    fallback: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class DraftConfig:
+    """How a draft's configuration is written for an engine.
+
+    `keys` are in every one; `spellings` are the dotted keys of switches that are not written as
+    they are looked up first; `layer_ids` is what makes a layer id of a boundary when it is added.
+    """
+
+    keys: Mapping[str, Any] = field(default_factory=dict)
+    spellings: Mapping[str, str] = field(default_factory=dict)
+    layer_ids: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +93,8 @@ class Engine:
     the keys by which its configuration files are told; `loader` is the method that takes the
     checkpoint; `capture` runs the target and counts what it hands over; `launch` runs the server's
     handling of its launch flags; `drive` follows what calls the draft from pass to pass;
+    `order` follows who tells the target what to hand over, and when graphs are captured;
+    `defaults` tells what a trainer trains by default, `draft_config` how it is written down;
     `from_target` are parameters that the trainer takes from the target and does not train.
     """
 
@@ -95,7 +112,10 @@ class Engine:
     from_target: tuple[str, ...]
     run_time: RunTime = RunTime()
     drive: Stage | None = None
+    defaults: Stage | None = None
+    draft_config: DraftConfig = DraftConfig()
     vocabulary: VocabularyTensors | None = None
+    order: Stage | None = None
 
 
 def load_engines(added: Iterable[Added] = ()) -> tuple[Engine, ...]:
@@ -117,12 +137,15 @@ def load_engines(added: Iterable[Added] = ()) -> tuple[Engine, ...]:
 def _engine(file: str, document: Any) -> Engine:
     stages = {n: Stage(n, item["python"], file) for n, item in document["stages"].items()}
     launch, drive = stages.pop("launch", None), stages.pop("drive", None)
+    order = stages.pop("order", None)
+    defaults = stages.pop("defaults", None)
     stage = stages.pop("capture", None)
     capture = None
     if stage is not None:
         said = document["stages"]["capture"]
         where = said["registry"]
-        capture = CaptureStage(stage, said["setter"], where["package"], where["list"])
+        package, listed, fallback = where["package"], where["list"], where.get("fallback")
+        capture = CaptureStage(stage, said["setter"], package, listed, fallback)
     return Engine(
         document["engine"],
         document["role"],
@@ -138,7 +161,16 @@ def _engine(file: str, document: Any) -> Engine:
         tuple(document.get("from-target", {}).get("parameters", ())),
         _run_time(document.get("run-time", {})),
         drive,
+        defaults,
+        _draft_config(document.get("draft-config", {})),
         _vocabulary(document.get("vocabulary")),
+        order,
+    )
+
+
+def _draft_config(document: Any) -> DraftConfig:
+    return DraftConfig(
+        document.get("keys", {}), document.get("spellings", {}), document.get("layer-ids", 0)
     )
 
 

@@ -11,7 +11,7 @@ from checker.engines import checkpoint as checkpoints
 from checker.engines.drive import with_schedule
 from checker.engines.stages import machine_for, run_stage, stage_module
 from checker.graph.builder import Builder
-from checker.graph.terms import postorder
+from checker.graph.terms import postorder, unknowns
 from checker.interpreter.tensors import Tensor, arranged, regroup
 from checker.interpreter.values import ClassValue, Raised, Stuck, Unknown
 from checker.location import Location
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from checker.engines.capture import Captured
     from checker.engines.description import Engine
     from checker.engines.stages import Inputs, Subject
+    from checker.engines.telling import Told
     from checker.graph.terms import Pool, Term
     from checker.interpreter.machine import ConfigRead, Decision, Machine
     from checker.interpreter.results import Result
@@ -56,8 +57,9 @@ class Extraction:
 
     `logits[s]`: draft logits of step s, `feedback[s]` the state that step hands on (when the engine
     shows it). `aux_count` is the number of aux states by the configuration, `captured` what the
-    target really hands over. `aux_boundaries` are those that training captured, in their order;
-    with the ids `asking` the target would hand those over, too.
+    target really hands over; `told` what the server tells it, and `graph_captured` what captured
+    graphs hand over where they were told something else. `aux_boundaries` are those that training
+    captured, in their order; with the ids `asking` the target would hand those over, too.
     `checkpoint`: name → shape of what the trainer saves; `weights`: name
     → parameter it reached (server side); `parameters`: parameter → names of the tensors in it, None
     for one that is not known, nothing where it kept its initial value; `left_at`: name in the
@@ -85,6 +87,8 @@ class Extraction:
     aux_count: int | None = None
     captures: bool = False
     captured: Captured | None = None
+    graph_captured: Captured | None = None
+    told: Told | None = None
     asking: list[int] | None = None
     aux_layer_ids: list[int] | None = None
     aux_boundaries: list[int] | None = None
@@ -100,10 +104,30 @@ class Extraction:
     maps_vocabulary: bool = False
     results: dict[Term, tuple[Result, ...]] = field(default_factory=dict)
 
+    def is_whole(self) -> bool:
+        """Whether nothing was left open: what was is told in words that may name places."""
+        roots = [*self.logits, *self.feedback]
+        roots += [t for t in (self.training_target, self.vocabulary_map) if t is not None]
+        open_ends = self.failure is not None or self.decisions or self.doubts
+        return not open_ends and not unknowns(*roots)
+
 
 def extract_side(subject: Subject, pool: Pool, inputs: Inputs) -> Extraction:
-    """Extracts one side once per combination of answers to undecided conditions, and joins them."""
+    """Extracts one side, or gives what was extracted before from the same definitions."""
     inputs = with_schedule(subject, inputs)
+    if subject.keeper is None or inputs.results:
+        return _extract(subject, pool, inputs)
+    return subject.keeper.result(
+        ["side", *inputs.question()],
+        subject,
+        pool,
+        lambda: _extract(subject, pool, inputs),
+        Extraction.is_whole,
+    )
+
+
+def _extract(subject: Subject, pool: Pool, inputs: Inputs) -> Extraction:
+    """Extracts one side once per combination of answers to undecided conditions, and joins them."""
     results: list[Extraction] = []
     pending: list[tuple[bool, ...]] = [()]
     while pending:
@@ -147,13 +171,18 @@ def _joined(results: list[Extraction], builder: Builder) -> Extraction:
     for other in results[1:]:
         for term, places in other.origins.items():
             first.origins.setdefault(term, places)
-        seen = set(first.reads)
-        first.reads += [r for r in other.reads if r not in seen]
+        seen = {_place_of_read(r) for r in first.reads}
+        first.reads += [r for r in other.reads if _place_of_read(r) not in seen]
         first.doubts += [d for d in other.doubts if d not in first.doubts]
         if other.weights != first.weights:
             reason = f"which tensors are loaded depends on {decision.text}"
             first.failure = Failure("load", None, reason, decision.location)
     return first
+
+
+def _place_of_read(read: ConfigRead) -> tuple[object, ...]:
+    """What tells reads apart; a default may be a dictionary, which cannot be hashed."""
+    return read.place, read.key, read.found, read.location
 
 
 def _agreed(paths: list[list[Term]], decision: Decision, builder: Builder) -> list[Term]:

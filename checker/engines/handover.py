@@ -28,6 +28,7 @@ def natives() -> dict[str, Value]:
         "apart": _apart,
         "open_config": _open_config,
         "handed_over": _handed_over,
+        "is_taken_from": _is_taken_from,
     }
     return {name: _native(name, function) for name, function in functions.items()}
 
@@ -86,6 +87,14 @@ def _open_config(_: Machine, reason: Value, given: Value, everywhere: Value) -> 
     return open_values.opened(str(reason), given, dict(everywhere))
 
 
+def _is_taken_from(m: Machine, part: Value, whole: Value) -> bool:
+    """Whether a tensor is another one, or some rows of it."""
+    if not isinstance(part, Tensor) or not isinstance(whole, Tensor):
+        return False
+    term, wanted = part.term(m), whole.term(m)
+    return term is wanted or (term.op == "embedding" and term.args[1] is wanted)
+
+
 def _handed_over(m: Machine, aux: Value) -> Value:
     """The boundaries of what is handed over, in order, and the places of those overwritten later.
 
@@ -98,11 +107,10 @@ def _handed_over(m: Machine, aux: Value) -> Value:
         kept.setdefault(id(tensor), []).append(term)
     boundaries: list[int | str | None] = []
     overwritten: list[int] = []
-    for index, item in enumerate(items):
-        if not isinstance(item, Tensor):
+    for index, (item, final) in enumerate(items):
+        if final is None:
             boundaries.append(None)
             continue
-        final = _plain(m, item)
         terms = kept.get(id(item))
         first = terms.pop(0) if terms else final
         found = _which(first, outline)
@@ -112,8 +120,8 @@ def _handed_over(m: Machine, aux: Value) -> Value:
     return boundaries, overwritten
 
 
-def _items(m: Machine, aux: Value) -> list[Value]:
-    """The values that are concatenated: those of a list, or the parts of a packed tensor."""
+def _items(m: Machine, aux: Value) -> list[tuple[Value, Term | None]]:
+    """The values that are concatenated, with what they are then; the parts of a packed tensor."""
     if isinstance(aux, Unknown):
         raise m.stuck(f"what is handed over is not known: {aux.reason}")
     if aux is None:
@@ -121,18 +129,23 @@ def _items(m: Machine, aux: Value) -> list[Value]:
     if isinstance(aux, Instance) and isinstance(aux.data, list):
         aux = aux.data
     if isinstance(aux, (list, tuple)):
-        return list(aux)
+        return [(item, _plain(m, item) if isinstance(item, Tensor) else None) for item in aux]
     if not isinstance(aux, Tensor):
         raise m.stuck("what is handed over is neither a list of tensors nor a tensor")
+    joined = _outline(m).joined.get(id(aux))
+    if joined is not None and joined.whole is aux and joined.term is aux.term(m):
+        return list(joined.parts)
     from checker.graph.dims import symbol
 
     width, whole = symbol("H"), aux.shape(m)[-1]
+    if width == whole:
+        return [(aux, _plain(m, aux))]
     count = next((n for n in range(1, 65) if width * n == whole), None)
     if count is None:
         raise m.stuck("what is handed over is no whole number of hidden states wide")
-    return [
-        indexing.get(m, aux, (Ellipsis, slice(width * i, width * (i + 1)))) for i in range(count)
-    ]
+    cut = (slice(width * i, width * (i + 1)) for i in range(count))
+    parts = [indexing.get(m, aux, (Ellipsis, part)) for part in cut]
+    return [(part, _plain(m, part)) for part in parts]
 
 
 def _plain(m: Machine, tensor: Tensor) -> Term:

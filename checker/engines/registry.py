@@ -74,6 +74,12 @@ def named(m: Machine, stage: CaptureStage, name: str) -> ClassValue | None:
     )
 
 
+def mentioned(m: Machine, stage: CaptureStage, name: str) -> bool:
+    """Whether a module of the registry's package holds a name: what none holds, none registers."""
+    texts = _texts(m, stage.package).values()
+    return not texts or any(name.encode() in text for text in texts)
+
+
 def registered(m: Machine, stage: CaptureStage, names: list[str]) -> Iterator[ClassValue]:
     """The classes that modules of the registry's package list."""
     for name in names:
@@ -93,14 +99,7 @@ def registered(m: Machine, stage: CaptureStage, names: list[str]) -> Iterator[Cl
 
 def _texts(m: Machine, package: str) -> dict[str, bytes]:
     """The modules that lie directly in a package, with their content."""
-    folder = package.replace(".", "/") + "/"
-    texts: dict[str, bytes] = {}
-    for tree in m.workspace.trees:
-        for root in tree.roots:
-            for entry in sorted(tree.listdir(root + folder)):
-                if entry.endswith(".py"):
-                    texts.setdefault(entry[:-3], tree.read(root + folder + entry))
-    return texts
+    return m.workspace.texts(package)
 
 
 def related(texts: dict[str, bytes], word: str) -> list[str]:

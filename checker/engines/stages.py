@@ -19,9 +19,11 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from checker.engines.description import Engine, Stage
+    from checker.engines.keeping import Keeper
     from checker.engines.schedule import Schedule
     from checker.graph.terms import Pool
     from checker.interpreter.stubs import Stubs
+    from checker.sources import Tree
     from checker.stored.matching import Given
 
 STEPS = 3
@@ -33,13 +35,16 @@ what a step hands on shows there only."""
 class Subject:
     """An engine, the trees it is read from, and the summaries it is read with.
 
-    `label` is that of the engine's own tree.
+    `label` is that of the engine's own tree; `trees` are those of the workspace, and `keeper` gives
+    results that were worked out before, where that is wanted.
     """
 
     engine: Engine
     workspace: Workspace
     stubs: Stubs
     label: str
+    trees: tuple[Tree, ...] = ()
+    keeper: Keeper | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +67,20 @@ class Inputs:
     results: bool = False
     schedule: Schedule | None = None
     given: tuple[Given, ...] | None = None
+
+    def question(self) -> list[Any]:
+        """What decides a run, as plain values."""
+        return [
+            self.config,
+            self.target_config,
+            dict(self.launch),
+            dict(self.settings),
+            dict(self.checkpoint),
+            self.renames,
+            self.retrained,
+            self.given,
+            self.schedule,
+        ]
 
 
 class _ScriptTree:

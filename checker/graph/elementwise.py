@@ -53,15 +53,17 @@ def common_shape(op: str, args: Sequence[Term]) -> Shape:
     """The shape of an elementwise result: scalars broadcast, all others are alike."""
     shape: Shape = ()
     for arg in args:
-        if not arg.shape:
+        if not arg.shape or arg.shape == shape:  # a sum of many has one shape: said at once
             continue
         if not shape:
             shape = arg.shape
+        if arg.shape is shape or arg.shape == shape:
             continue
         fits = len(shape) == arg.rank and all(
             equal(a, c) is not False for a, c in zip(shape, arg.shape, strict=True)
         )
-        need(fits, f"{op} of {shape} and {arg.shape}")
+        if not fits:  # the text is made only when it is needed: sums have many operands
+            need(fits, f"{op} of {shape} and {arg.shape}")
     return shape
 
 

@@ -127,7 +127,12 @@ def call_function(
         from checker.interpreter import generators
 
         return generators.of_function(m, frame, node.body)
-    signal = m.run_in(frame, lambda: statements.run_block(m, frame, node.body))
+    statements_run = m.slice.run(m, function) if m.slice is not None else None
+    body_run = node.body
+    if m.slice is not None and statements_run is not None:
+        m.slice.prepare(m, function, scope, statements_run)
+        body_run = statements_run
+    signal = m.run_in(frame, lambda: statements.run_block(m, frame, body_run))
     return signal.value if signal is not None else None
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 from typing import TYPE_CHECKING
 
 from checker.interpreter import (
@@ -84,6 +83,8 @@ def _of_host_class(m: Machine, value: ClassValue, name: str) -> Value:
 
 def _class_facts(m: Machine, value: ClassValue, name: str) -> Value:
     """What Python says of every class."""
+    from checker.interpreter import classes
+
     match name:
         case "__name__" | "__qualname__":
             return value.name
@@ -102,16 +103,18 @@ def _class_facts(m: Machine, value: ClassValue, name: str) -> Value:
         case "__annotations__":
             return dict(value.annotations)
         case "model_fields" | "__dataclass_fields__":
-            from checker.interpreter import classes
-
-            found = classes.fields(value)
+            found = [
+                field  # pydantic keeps private attributes apart
+                for field in classes.fields(value)
+                if name != "model_fields" or not field.startswith("_")
+            ]
             return dict.fromkeys(found) if found else MISSING
         case "__class_vars__":
             return {
                 n
                 for c in value.mro
                 for n, a in c.annotations.items()
-                if "ClassVar" in ast.unparse(a)
+                if "ClassVar" in classes.annotation_head(a)
             }
         case "mro":
             return Native(name, lambda m, a, k: [*value.mro, m.builtins["object"]])

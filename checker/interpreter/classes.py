@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import functools
 
 from checker.interpreter.machine import Frame, Machine
 from checker.interpreter.values import (
@@ -276,8 +277,22 @@ def fields(cls: ClassValue) -> dict[str, tuple[ClassValue, ast.expr]]:
     found: dict[str, tuple[ClassValue, ast.expr]] = {}
     for base in reversed(cls.mro):
         for name, annotation in base.annotations.items():
-            if "ClassVar" in ast.unparse(annotation):
+            if "ClassVar" in annotation_head(annotation):
                 found.pop(name, None)
                 continue
             found[name] = (base, annotation)
     return found
+
+
+@functools.cache
+def annotation_head(annotation: ast.expr) -> str:
+    """An annotation as it is written, up to its brackets."""
+    match annotation:
+        case ast.Name(id=name):
+            return name
+        case ast.Constant(value=str(text)):
+            return text.partition("[")[0]
+        case ast.Subscript(value=value):
+            return annotation_head(value)
+        case _:
+            return ast.unparse(annotation)

@@ -224,11 +224,33 @@ def _lazy_package_member(m: Machine, base: str, name: str) -> Value:
     if name in declared:
         source, original = declared[name]
         return _MISSING if source == base else import_from(m, source, original, quiet=True)
-    for source in stars:
-        # only modules whose own top level names it: nothing is evaluated to find out
+    return _through_stars(m, stars, name)
+
+
+_FEW = 24
+
+
+def _through_stars(m: Machine, stars: list[str], name: str) -> Value:
+    """What star imports that only type checkers see bring under a name.
+
+    Only modules whose own top level has the name count: nothing is evaluated to find out. Of very
+    many packages those are opened whose own name is part of the one that is asked for; where none
+    of them has it, the others might.
+    """
+    likely = [s for s in stars if s.rpartition(".")[2].replace("_", "") in name.lower()]
+    opened = stars if len(stars) <= _FEW else sorted(likely, key=len, reverse=True)
+    for source in opened:
         found = m.workspace.find(source)
-        if found is not None and name in found.touching:
+        if found is None:
+            continue
+        if name in found.touching:
             return import_from(m, source, name, quiet=True)
+        if found.is_package:
+            deeper = _lazy_package_member(m, source, name)
+            if deeper is not _MISSING:
+                return deeper
+    if len(opened) < len(stars) and name[:1].isupper():
+        return m.unknown(f"whether one of the packages that {stars[0]} stands among has {name}")
     return _MISSING
 
 

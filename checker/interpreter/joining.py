@@ -38,6 +38,8 @@ def cat(m: Machine, tensors: Value, dim: Value = 0, axis: Value = None, out: Val
     if isinstance(out, Tensor):
         out.update(m, made)
         return out
+    if m.outline is not None and isinstance(made, Tensor):
+        m.outline.join(m, items, made, where == len(items[0].axes) - 1)
     return made
 
 
@@ -50,8 +52,10 @@ def operands(m: Machine, tensors: Value, name: str) -> list[Tensor] | Unknown:
         if isinstance(item, Unknown):
             return item
     parts = [item for item in items if isinstance(item, Tensor)]
-    if len(parts) != len(items) or not parts:
-        raise m.exception("TypeError", f"{name}(): expected a non-empty sequence of tensors")
+    if not items:
+        raise m.exception("ValueError", f"torch.{name}(): expected a non-empty list of Tensors")
+    if len(parts) != len(items):
+        raise m.exception("TypeError", f"{name}(): expected a sequence of tensors")
     return parts
 
 

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from checker.graph.terms import Pool, Term
     from checker.interpreter.outline import Outline
     from checker.interpreter.results import Results
+    from checker.interpreter.slicing import Slice
     from checker.interpreter.stubs import Stubs
     from checker.syntax import Workspace
 
@@ -144,6 +145,7 @@ class Machine:
         self.grad_used: set[str] = set()
         self.shared: dict[Any, Any] = {}
         self.assumptions: dict[str, None] = {}
+        self.pins: dict[str, None] = {}
         self.doubts: dict[str, Location | None] = {}
         self.eager_packages: set[str] = set()
         self.debug = bool(os.environ.get("EAGLE3_CHECK_DEBUG"))
@@ -159,6 +161,7 @@ class Machine:
         self.trying = 0
         self.attempting = 0
         self.outline: Outline | None = None
+        self.slice: Slice | None = None
         self.steps = 0
         self.deadline = time.process_time() + limits.seconds
         self.results: Results | None = None

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from checker.graph.dims import symbol
 from checker.interpreter import outline_parts as parts
 from checker.interpreter.open_values import Open
-from checker.interpreter.tensors import Tensor, fresh_input
+from checker.interpreter.tensors import Tensor, arranged, fresh_input
 from checker.interpreter.values import (
     ClassValue,
     Function,
@@ -32,6 +32,15 @@ if TYPE_CHECKING:
     from checker.location import Location
 
 MISSING = object()
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Joined:
+    """A concatenation along the features: the tensors it was made of, with what they were then."""
+
+    whole: Tensor
+    term: Term
+    parts: tuple[tuple[Tensor, Term], ...]
 
 
 @dataclass(slots=True, eq=False)
@@ -54,6 +63,9 @@ class Outline:
     stored: list[tuple[Tensor, Term, Location | None]] = field(default_factory=list)
     choices: dict[int, list[ClassValue]] = field(default_factory=dict)
     kept: list[ClassValue] = field(default_factory=list)
+    joined: dict[int, Joined] = field(default_factory=dict)
+    called_at: Location | None = None
+    joined_at: Location | None = None
 
     # -- building ------------------------------------------------------------------------------
 
@@ -104,6 +116,13 @@ class Outline:
         """A value is put into a list: what a tensor holds then is noted."""
         if isinstance(item, Tensor):
             self.stored.append((item, item.term(m), m.location()))
+
+    def join(self, m: Machine, parts: list[Tensor], made: Tensor, last: bool) -> None:
+        """Tensors are concatenated: which ones is noted, if it is along the features."""
+        if last:
+            pairs = tuple((part, arranged(m, part).term(m)) for part in parts)
+            self.joined[id(made)] = Joined(made, made.term(m), pairs)
+            self.joined_at = m.location()
 
     def either(self, m: Machine, one: Value, two: Value, what: str) -> Value:
         """One of two values, nothing decides which."""
@@ -193,6 +212,7 @@ class Outline:
         index = self.indices.get(id(instance))
         if index is None or self.depth:
             return calls.call_instance(m, instance, args, kwargs)
+        self.called_at = self.called_at or m.location()
         self.enter(index)
         try:
             return calls.call_instance(m, instance, args, kwargs)

@@ -15,6 +15,9 @@ if TYPE_CHECKING:
     from checker.interpreter.machine import Frame, Machine
     from checker.interpreter.statements import Signal
 
+UNBUILT = "while it is built: "
+"""How the reason of what a constructor could not bind begins."""
+
 
 def run_statement(m: Machine, frame: Frame, stmt: ast.stmt) -> Signal | None:
     """A statement of a constructor: what it cannot bind is unknown, and it goes on."""
@@ -35,7 +38,7 @@ def run_statement(m: Machine, frame: Frame, stmt: ast.stmt) -> Signal | None:
         m.check_budget()
         if m.debug:
             parts.note(m, said(error), error)
-        unknown = m.unknown(f"while it is built: {said(error)}", harmless=True)
+        unknown = m.unknown(f"{UNBUILT}{said(error)}", harmless=True)
         for target in _targets(stmt):
             try:
                 statements.assign(m, frame, target, unknown)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import functools
 import sys
 from typing import TYPE_CHECKING
 
@@ -56,6 +57,7 @@ def arity(cls: ClassValue, method: str) -> int | None:
     return None
 
 
+@functools.cache
 def _returned(node: ast.AST) -> list[ast.expr]:
     """The values of a function's own return statements."""
     found: list[ast.expr] = []

@@ -17,12 +17,14 @@ from checker.interpreter import (
     containers,
     exceptions,
     expressions,
+    idle,
     imports,
     operators,
     outline_building,
     outline_choices,
     patterns,
     scopes,
+    slicing,
 )
 from checker.interpreter.iteration import Generator, iterate, lazily
 from checker.interpreter.machine import Frame, Machine
@@ -57,6 +59,8 @@ def run_statement(m: Machine, frame: Frame, stmt: ast.stmt) -> Signal | None:
     """Runs one statement."""
     m.tick()
     frame.node = stmt
+    if m.slice is not None and stmt in m.slice.passing:
+        return slicing.bind_only(m, frame, stmt)
     if frame.lenient:
         return outline_building.run_statement(m, frame, stmt)
     return plain_statement(m, frame, stmt)
@@ -176,6 +180,8 @@ def _if(m: Machine, frame: Frame, stmt: ast.If) -> Signal | None:
         calls_too = bool(m.outline.building)
         if outline_choices.only_binds(stmt, calls_too) and outline_building.joined(m, frame, stmt):
             return None
+    if isinstance(test, Unknown) and idle.is_idle(m, frame, stmt):
+        return None
     taken = m.truth(test, "if")
     keys = m.keys_read_since(mark) or _texts_in(frame, stmt.test)
     outer = frame.guard_keys

@@ -8,8 +8,10 @@ Beside Python's builtins a summary sees `op` (the graph's operators) and whateve
 from __future__ import annotations
 
 import ast
+import hashlib
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from checker.errors import InputError
@@ -28,7 +30,8 @@ class Summary:
     `match`: dotted names, `*` spans any characters. `defines`: members one of which the definition
     in the tree must have for the summary to apply (so that one of several shapes of the same class
     is chosen by what is defined, never by a version). `native`: it also stands in where real code
-    is run.
+    is run. `pins`: definitions of the checked code whose meaning it was read from, as
+    `module:function`, `module:Class.method`, `module` or `package.**`.
     """
 
     name: str
@@ -39,6 +42,7 @@ class Summary:
     assumption: str | None
     file: str
     native: bool = True
+    pins: tuple[str, ...] = ()
 
 
 class _StubTree:
@@ -73,6 +77,14 @@ class Stubs:
                 self._by_last.setdefault(pattern.rpartition(".")[2], []).append(summary)
                 self._by_file.setdefault((summary.file, pattern.rpartition(".")[2]), summary)
             self._by_file[(summary.file, summary.name)] = summary
+
+    @cached_property
+    def digest(self) -> str:
+        """What identifies the summaries: all that they say."""
+        said = hashlib.sha256()
+        for summary in self._all:
+            said.update(f"{summary!r}\0".encode())
+        return said.hexdigest()
 
     def all(self) -> tuple[Summary, ...]:
         """Every summary, in the order of the files."""
@@ -127,18 +139,25 @@ def load(documents: Iterable[tuple[str, Any]]) -> Stubs:
                     entry.get("assumption"),
                     file,
                     bool(document.get("native", True)),
+                    tuple(entry.get("pins", ())),
                 )
             )
     return Stubs(summaries)
 
 
 def find(m: Machine, path: str) -> Value:
-    """What stands in for the definition called `path`, or None when it is not summarised."""
+    """What stands in for the definition called `path`, or None when it is not summarised.
+
+    The first entry counts: after an overlay that always applies, the definition itself is read.
+    """
     from checker.interpreter import pure_names, torch_names
 
     for summary in m.stubs.matching(path):
-        if not summary.overlay and not summary.defines:
-            return value_of(m, summary, path)
+        if summary.defines:
+            continue
+        if summary.overlay:
+            return None
+        return value_of(m, summary, path)
     found = torch_names.find(path)
     return found if found is not None else pure_names.find(path)
 
@@ -183,6 +202,8 @@ def value_of(m: Machine, summary: Summary, path: str) -> Value:
 
     if summary.assumption:
         m.assumptions[summary.assumption] = None
+    if summary.pins:
+        m.pins.update(dict.fromkeys(summary.pins))
     key = ("summary", summary)
     if key not in m.shared:
         module = stub_module(m, summary.file)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from checker.interpreter import excerpts
+from checker.interpreter import excerpts, slicing
 from checker.interpreter.tensors import Tensor
 from checker.interpreter.values import (
     ClassValue,
@@ -242,16 +242,6 @@ def _class_default(m: Machine, places: Value, field: Value) -> Value:
     return default[0]
 
 
-def _annotation_text(m: Machine, cls: Value, name: Value) -> Value:
-    """The annotation of a class's own field, as it is written."""
-    import ast
-
-    node = cls.annotations[name]
-    if isinstance(node, ast.Constant) and isinstance(node.value, str):
-        return node.value
-    return ast.unparse(node)
-
-
 def _is_async(m: Machine, function: Value) -> Value:
     from checker.interpreter import scopes
 
@@ -269,7 +259,6 @@ def _repr(m: Machine, value: Value) -> Value:
 
 
 DEFINITIONS: dict[str, Callable[..., Value]] = {
-    "annotation_text": _annotation_text,
     "fail": _fail,
     "is_async": _is_async,
     "repr": _repr,
@@ -295,6 +284,7 @@ DEFINITIONS: dict[str, Callable[..., Value]] = {
     "defined": excerpts.defined,
     "lines": excerpts.lines,
     "run_part": excerpts.run_part,
+    "follow": slicing.follow,
     "is_function": lambda m, x: isinstance(x, Function),
     "is_class": lambda m, x: isinstance(x, ClassValue),
 }

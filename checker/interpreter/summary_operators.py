@@ -9,6 +9,7 @@ from checker.interpreter import joining, products, regexes, shaping
 from checker.interpreter.broadcasting import as_tensor, elementwise
 from checker.interpreter.storages import Root
 from checker.interpreter.summary_definitions import DEFINITIONS
+from checker.interpreter.summary_fields import FIELDS
 from checker.interpreter.tensors import Tensor, arranged, from_term, op, regroup, unknown_tensor
 from checker.interpreter.values import Unknown, Value
 
@@ -213,6 +214,7 @@ def _size(m: Machine, name: Value) -> Value:
 
 OPERATORS: dict[str, Call] = {
     **DEFINITIONS,
+    **FIELDS,
     "regex": regexes.find,
     "regex_expand": regexes.expand,
     "regex_escape": regexes.escape,

@@ -10,9 +10,13 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from checker.contract.model import Clause
-    from checker.engines import Captured
+    from checker.engines import Captured, Told
     from checker.judging.judge import Case
 
+_GRAPHS_REMEDY = (
+    "Use a release that tells the target its ids before it captures graphs, train on the default"
+    " layers, or switch graphs off (--disable-cuda-graph)."
+)
 _NO_TARGET = "which target it is is not given: name it with --target"
 
 
@@ -75,16 +79,47 @@ def boundaries(case: Case, _: Mapping[str, ClauseResult]) -> ClauseResult | None
     if None in handed:
         return _unproven(clause, "which boundary a captured value is could not be told")
     same = tuple(wanted) == handed
+    message, remedy = "", ""
+    if not same:
+        trained = _listed(wanted)
+        message = f"trained on boundaries {trained}, the server hands over {_listed(handed)}"
+        remedy = _remedy(case)
+    elif case.serve.told is not None and case.serve.told.reason:
+        return _unproven(clause, _not_told(case.serve.told))
+    elif case.serve.graph_captured is not None:
+        replayed = case.serve.graph_captured
+        if not replayed.is_decided:
+            return _unproven(clause, f"what captured graphs hand over: {replayed.reason}")
+        same = replayed.answer == found.answer
+        message = "" if same else _graphs(found, replayed)
+        remedy = "" if same else _GRAPHS_REMEDY
     return ClauseResult(
         clause.id,
         Status.HOLDS if same else Status.VIOLATED,
         clause.severity,
-        message=""
-        if same
-        else f"trained on boundaries {_listed(wanted)}, the server hands over {_listed(handed)}",
-        remedy="" if same else _remedy(case),
+        message=message,
+        remedy=remedy,
         train=SideValue(_listed(wanted)),
         serve=_served(case),
+    )
+
+
+def _not_told(told: Told) -> str:
+    place = f" ({told.stopped})" if told.stopped is not None else ""
+    return f"which ids the target is told when graphs are captured: {told.reason}{place}"
+
+
+def _graphs(found: Captured, replayed: Captured) -> str:
+    """Graphs that were captured before the target was told its ids."""
+    other = (
+        f"raise {replayed.error.type}"
+        if replayed.error is not None
+        else f"hand over {_listed(replayed.boundaries or ())}"
+    )
+    return (
+        f"prefill hands over {_listed(found.boundaries or ())}, but captured graphs, which run when"
+        f" drafted tokens are verified, {other}: they are captured before the target is told the"
+        " configuration's ids"
     )
 
 
@@ -138,7 +173,9 @@ def _served(case: Case) -> SideValue:
     if found is None:
         return SideValue()
     value = None if found.boundaries is None else _listed(found.boundaries)
-    places = [place for place in (found.setter, *found.kept) if place is not None]
+    told = case.serve.told
+    graphs = told.graph_place if told is not None and told.differs else None
+    places = [place for place in (graphs, found.setter, *found.kept) if place is not None]
     return SideValue(value, tuple(places[:3]))
 
 

@@ -143,7 +143,10 @@ def _unread(case: Case, clause: Clause, switch: Switch) -> ClauseResult | None:
     stands = _standing(case.serve_config, last)
     if read_at & (set(stands) | set(spellings)):
         return None
-    if reads and stands:
+    moved = sorted({f"{r.place}.{r.key}" if r.place else r.key for r in reads} & set(stands))
+    if moved:
+        where = f"the server's configuration class has moved {moved[0]} when the server reads it"
+    elif reads and stands:
         where = f"the server reads it at {_spots(reads)}, it stands at {', '.join(stands)}"
     elif reads:
         where = f"the server reads {_spots(reads)}, which the served config does not state"

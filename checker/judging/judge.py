@@ -187,7 +187,16 @@ def _wires_by_clause(contract: Contract, comparison: Comparison) -> dict[str, tu
 
 def _is_given(term: Term) -> bool:
     """Whether a wire is what a pass is given, with nothing in it but where it is counted from."""
-    return all(inner.op in ("input", "const", "full", "add") for inner in postorder(term))
+    seen: set[Term] = set()
+    stack = [term]
+    while stack:  # most end at once: whole models hang below a wire
+        inner = stack.pop()
+        if inner.op not in ("input", "const", "full", "add"):
+            return False
+        if inner not in seen:
+            seen.add(inner)
+            stack.extend(inner.args)
+    return True
 
 
 def _violated(

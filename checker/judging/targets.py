@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from checker.graph.terms import unknowns
-from checker.report.model import ClauseResult, SideValue, Status
+from checker.report.model import RAISES, ClauseResult, SideValue, Status
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -33,13 +33,18 @@ def training_target(case: Case, _: Mapping[str, ClauseResult]) -> ClauseResult |
         message = "training makes its targets from hidden states that were never normed"
         return _violated(clause, message, trained, SideValue("the final norm of the target"))
     captured = case.serve.captured
+    if captured is not None and captured.error is not None and not captured.refused:
+        return ClauseResult(clause.id, Status.NOT_APPLICABLE, clause.severity, reason=RAISES)
     if term.op != "rms_norm" or term.args[0].op != "input":
         return _unproven(clause, "what training gives the target's head is no norm of its state")
     if captured is None or captured.norm is None:
         why = "the target was not followed" if captured is None else "its final norm was not seen"
         return _unproven(clause, f"the target's own final norm is not known: {why}")
-    served = SideValue(_kind(*captured.norm))
     own = (float(term.attr("eps")), float(term.attr("offset", 0)))  # type: ignore[arg-type]
+    eps, offset = captured.norm
+    if eps is None and offset == own[1]:
+        return _unproven(clause, "the epsilon of the target's final norm is not given")
+    served = SideValue(_kind(eps, offset))
     if own == captured.norm:
         return ClauseResult(clause.id, Status.HOLDS, clause.severity, train=trained, serve=served)
     message = f"training norms the target's state by {_kind(*own)}, the target by {served.value}"
@@ -52,9 +57,10 @@ def _norm(term: Term) -> str:
     return _kind(float(term.attr("eps")), float(term.attr("offset", 0)))  # type: ignore[arg-type]
 
 
-def _kind(eps: float, offset: float) -> str:
+def _kind(eps: float | None, offset: float) -> str:
     weight = "weight" if offset == 0 else f"{offset:g} + weight"
-    return f"an RMSNorm with epsilon {eps:g} times {weight}"
+    epsilon = "its own epsilon" if eps is None else f"epsilon {eps:g}"
+    return f"an RMSNorm with {epsilon} times {weight}"
 
 
 def vocabulary(case: Case, results: Mapping[str, ClauseResult]) -> ClauseResult | None:

@@ -15,7 +15,10 @@ Boundaries = tuple["int | str | None", ...]
 class Row:
     """One target, see `checker.engines.Captured`.
 
-    `place` is where it raises or was not followed.
+    `place` is where it raises or was not followed. `graph_boundaries` is given where captured
+    graphs hand over something else, `graphs_reason` says why that is not known. `read`, `told` and
+    `told_before_graphs` are where the server reads the ids and tells the target; `loop` and
+    `joined` where the target runs its layers, and where the states are concatenated.
     """
 
     target: str
@@ -28,6 +31,13 @@ class Row:
     setter: Location | None
     kept: tuple[Location, ...]
     decisions: tuple[str, ...]
+    graph_boundaries: Boundaries | None = None
+    read: Location | None = None
+    told: Location | None = None
+    told_before_graphs: Location | None = None
+    loop: Location | None = None
+    joined: Location | None = None
+    graphs_reason: str = ""
 
     @property
     def is_decided(self) -> bool:
@@ -49,6 +59,9 @@ class Row:
             "error": error,
             "aliased": list(self.aliased),
             "reason": self.reason or None,
+            "graph_boundaries": None
+            if self.graph_boundaries is None
+            else list(self.graph_boundaries),
         }
 
 
@@ -89,9 +102,18 @@ def render(table: Table) -> str:
 def why(row: Row) -> str:
     """The path of one target's states, with lines."""
     lines = [row.target, f"  ids       {'none' if row.ids is None else _listed(row.ids)}"]
-    if row.setter is not None:
-        lines.append(f"  set by    {row.setter}")
-    lines += [f"  kept at   {place}" for place in row.kept]
+    places = (
+        ("read at", row.read),
+        ("told at", row.told),
+        ("graphs", row.told_before_graphs),
+        ("set by", row.setter),
+        ("loop", row.loop),
+        *(("kept at", place) for place in row.kept),
+        ("joined at", row.joined),
+    )
+    lines += [f"  {name:<9} {place}" for name, place in places if place is not None]
+    if row.graphs_reason:
+        lines.append(f"  graphs    not proven: {row.graphs_reason}")
     lines += [f"  either    {text.removeprefix('fact: ')}" for text in row.decisions]
     lines.append(f"  gives     {_said(row)}")
     return "\n".join(lines) + "\n"
@@ -123,6 +145,8 @@ def _said(row: Row) -> str:
     text = _listed(row.boundaries)
     if row.aliased:
         text += f"; overwritten later: {_listed(row.aliased)}"
+    if row.graph_boundaries is not None:
+        text += f"; captured graphs: {_listed(row.graph_boundaries)}"
     return text
 
 

@@ -50,6 +50,22 @@ EXIT_STATUS = {Verdict.AGREE: 0, Verdict.DIFFER: 1, Verdict.UNPROVEN: 3}
 
 
 @dataclass(frozen=True, slots=True)
+class Configured:
+    """The configuration that a side was given: its path, None for one that was made up.
+
+    `format` is the id of the format it is written in, `title` what people call that.
+    """
+
+    path: str | None
+    format: str | None
+    title: str | None
+
+    def to_json(self) -> dict[str, Json]:
+        """The configuration as the report's schema has it."""
+        return {"path": self.path, "format": self.format}
+
+
+@dataclass(frozen=True, slots=True)
 class Side:
     """One of the two implementations compared.
 
@@ -62,6 +78,7 @@ class Side:
     fingerprint: str
     entry: str
     with_: Mapping[str, str] = field(default_factory=dict)
+    configured: Configured | None = None
 
     def to_json(self) -> dict[str, Json]:
         """The side as the report's schema has it."""
@@ -72,6 +89,7 @@ class Side:
             "fingerprint": self.fingerprint,
             "entry": self.entry,
             "with": {name: self.with_[name] for name in sorted(self.with_)},
+            "config": None if self.configured is None else self.configured.to_json(),
         }
 
 
@@ -236,20 +254,36 @@ class Coverage:
         }
 
 
+class Around(StrEnum):
+    """Whose defaults settings are tried around."""
+
+    COMMAND_LINE = "command-line"
+    LIBRARY = "library"
+
+
 @dataclass(frozen=True, slots=True)
 class Explored:
-    """The verdict under one setting of the switches, when settings were explored."""
+    """The verdict under one setting of the switches, when settings were explored.
 
+    `switches` are those that differ from the defaults it is put around; none for these themselves.
+    `holding` serves the text: what is no longer violated may have become impossible to ask.
+    """
+
+    around: Around
     switches: Mapping[str, Json]
     verdict: Verdict
     violated: tuple[str, ...]
+    unproven: tuple[str, ...] = ()
+    holding: tuple[str, ...] = ()
 
     def to_json(self) -> dict[str, Json]:
         """The configuration as the report's schema has it."""
         return {
+            "around": self.around.value,
             "switches": {key: self.switches[key] for key in sorted(self.switches)},
             "verdict": self.verdict.value,
             "violated": [*sorted(self.violated)],
+            "unproven": [*sorted(self.unproven)],
         }
 
 
@@ -335,6 +369,13 @@ class Report:
         if self.verdict is Verdict.UNPROVEN and undecided <= self.max_unproven:
             return EXIT_STATUS[Verdict.AGREE]
         return EXIT_STATUS[self.verdict]
+
+    @property
+    def strict_exit_status(self) -> int:
+        """The same when every configuration that was tried has to agree."""
+        verdicts = {self.verdict, *(c.verdict for c in self.configurations)}
+        worst = next(v for v in (Verdict.DIFFER, Verdict.UNPROVEN, Verdict.AGREE) if v in verdicts)
+        return self.exit_status if worst is Verdict.AGREE else EXIT_STATUS[worst]
 
     @property
     def coverage(self) -> Coverage:

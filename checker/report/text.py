@@ -5,6 +5,7 @@ from __future__ import annotations
 import textwrap
 from typing import TYPE_CHECKING
 
+from checker.report.explored import table
 from checker.report.model import NOT_IMPLEMENTED, Seen, Status, Verdict
 from checker.report.terminal import Paint, printable
 
@@ -50,12 +51,14 @@ class _Writer:
     def lines(self) -> Iterator[str]:
         yield from self._contradiction()
         yield self._verdict()
+        yield from self._configurations()
         for number, clause in enumerate(self._with(Status.VIOLATED), start=1):
             yield ""
             yield from self._finding(number, clause)
         yield from self._unproven()
         yield from self._not_applicable()
         yield from self._listed("Holds under this configuration, but", self._provisos())
+        yield from table(self._report.configurations, self._paint)
         yield from self._witness()
         if self._report.stored is not None:
             heading = f"Tensors of {self._report.stored.folder}"
@@ -109,6 +112,18 @@ class _Writer:
                 said = f"UNPROVEN: nothing found that {serve} computes otherwise than {train}"
                 said += " trained, and not everything proven"
         return self._paint(_STYLES[self._report.verdict], printable(said))
+
+    def _configurations(self) -> Iterator[str]:
+        """Which configurations were read, and as what."""
+        sides = (("trained", self._report.train), ("served", self._report.serve))
+        said = []
+        for word, side in sides:
+            given = side.configured
+            if given is not None and given.path is not None:
+                title = given.title or "a format that is not known"
+                said.append(f"{word} from {given.path} ({title})")
+        if said:
+            yield from (self._paint("dim", line) for line in _wrapped(", ".join(said), "", "  "))
 
     def _counts(self) -> str:
         coverage = self._report.coverage

@@ -26,6 +26,15 @@ def seen(tree: Tree) -> dict[str, Any]:
     return found
 
 
+def also_seen(tree: Tree, record: dict[str, Any]) -> None:
+    """Notes what another process has read of the same tree."""
+    if not isinstance(tree, DirectoryTree):
+        return
+    tree.note_read(record["read"])
+    for folder in record["listed"]:
+        tree.listdir(folder)
+
+
 def unchanged(tree: Tree, before: dict[str, Any]) -> bool:
     """Whether a tree, opened anew, would still give what was read of it before."""
     now: dict[str, Any] = {"label": tree.label, "version": tree.version, "roots": [*tree.roots]}

@@ -1,7 +1,9 @@
 """The cache on disk: small sealed files that many processes may read and write at once.
 
 Every file begins with the sha256 of what follows, is written beside its place and renamed into it,
-and is checked when read. A damaged or half-written file is as good as none: it is fetched again.
+and is checked when read. A damaged or half-written file is as good as none, and so is one that
+somebody else owns: it is fetched again, and whatever stands in its place makes room. What a killed
+process leaves half-written is removed by a later one that writes into the same folder.
 
     releases/<sources>/<name>/<version>     which artifact a release is (per set of indexes)
     resolutions/<sources>/<digest>          which release satisfied a requirement
@@ -15,6 +17,8 @@ import contextlib
 import hashlib
 import json
 import os
+import stat
+import time
 from pathlib import Path
 from typing import IO, Any
 
@@ -23,6 +27,12 @@ FORMAT = "1"
 """Changed whenever what is kept changes its meaning: an old cache is then as good as none."""
 
 _DIGEST = 32
+_READING = os.O_RDONLY | getattr(os, "O_BINARY", 0) | getattr(os, "O_NONBLOCK", 0)
+"""What stands there may be anything; opening a pipe must not wait for its other end."""
+_BEGUN = ".begun-"
+"""How the name of a file that is being written begins."""
+_LEFT = 3600.0
+"""Seconds after which nobody is still writing such a file."""
 
 
 def cache_folder() -> Path:
@@ -45,11 +55,13 @@ class Store:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
+        self._swept: set[Path] = set()
 
     def read(self, *place: str) -> bytes | None:
         """The bytes kept at a place, or None when there are none or they are damaged."""
         try:
-            data = self._path(place).read_bytes()
+            with os.fdopen(os.open(self._path(place), _READING), "rb") as file:
+                data = file.read() if _is_own(os.fstat(file.fileno())) else b""
         except (OSError, ValueError):
             return None
         content = data[_DIGEST:]
@@ -64,8 +76,9 @@ class Store:
         path = self._path(place)
         # A full or read-only disk makes the next run slower; it is no reason to fail this one.
         with contextlib.suppress(OSError):
-            path.parent.mkdir(parents=True, exist_ok=True)
-            handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=".")
+            self._make_room(path)
+            self._sweep(path.parent)
+            handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=_BEGUN)
             try:
                 with os.fdopen(handle, "wb") as file:
                     file.write(hashlib.sha256(content).digest())
@@ -74,6 +87,33 @@ class Store:
             except BaseException:
                 os.unlink(temporary)
                 raise
+
+    def _make_room(self, path: Path) -> None:
+        """Makes the folders above a file, in place of anything else that stands there."""
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+        except OSError:
+            for folder in reversed(path.parents):
+                ours = self.folder in (folder, *folder.parents)
+                if ours and not folder.is_dir():
+                    folder.unlink(missing_ok=True)
+            path.parent.mkdir(parents=True, exist_ok=True)
+        if path.is_dir() and not path.is_symlink():
+            import shutil
+
+            shutil.rmtree(path)
+
+    def _sweep(self, folder: Path) -> None:
+        """Removes what killed processes began to write, once per folder and process."""
+        if folder in self._swept:
+            return
+        self._swept.add(folder)
+        with os.scandir(folder) as entries:
+            begun = [e for e in entries if e.name.startswith(_BEGUN)]
+        for entry in begun:
+            with contextlib.suppress(OSError):
+                if time.time() - entry.stat().st_mtime > _LEFT:
+                    os.unlink(entry.path)
 
     def read_json(self, *place: str) -> dict[str, Any] | None:
         """The object kept at a place, or None."""
@@ -124,3 +164,11 @@ class Store:
 
     def _path(self, place: tuple[str, ...]) -> Path:
         return self.folder.joinpath(*place)
+
+
+def _is_own(status: os.stat_result) -> bool:
+    """Whether a file is one, and written by this user or by who administers the machine."""
+    if not stat.S_ISREG(status.st_mode):
+        return False
+    user = getattr(os, "geteuid", None)
+    return user is None or status.st_uid in {user(), 0}

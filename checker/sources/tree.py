@@ -14,7 +14,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
     from datetime import datetime
 
     from packaging.requirements import Requirement
@@ -113,6 +113,11 @@ class Tree(ABC):
 
     def prefetch(self, paths: Iterable[str]) -> None:  # noqa: B027 - a hint may be ignored
         """Hint that these files are about to be read, so that few requests bring them all."""
+
+    def note_read(self, digests: Mapping[str, str]) -> None:
+        """Counts files as read that were read elsewhere, with the sha256 they had there."""
+        for path, digest in digests.items():
+            self._digests.setdefault(path, digest)
 
     @property
     def read_digests(self) -> dict[str, str]:

@@ -8,6 +8,7 @@ The standard `ast` is used, not libcst: interpretation needs neither comments no
 carries positions for free, and it parses these files ten times faster.
 """
 
+from checker.syntax.ledger import Ledger
 from checker.syntax.modules import ModuleFile, UnparsableModule, Workspace
 
-__all__ = ["ModuleFile", "UnparsableModule", "Workspace"]
+__all__ = ["Ledger", "ModuleFile", "UnparsableModule", "Workspace"]

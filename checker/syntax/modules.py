@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import ast
 import warnings
-from dataclasses import dataclass, field
+from contextlib import contextmanager
 from functools import lru_cache
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from checker.syntax.index import Index, index
+from checker.syntax.ledger import Asked, Ledger, Watched
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
 
 _KEPT = 512
 """Parsed files that are kept: a check reads fewer."""
@@ -47,23 +51,72 @@ class UnparsableModule(Exception):
         self.reason = reason
 
 
-@dataclass(slots=True)
 class ModuleFile:
     """One parsed module.
 
     `touching[name]` are the top-level statements, in order, that bind `name` or change what it
     refers to; `effects` are the top-level statements that only act on other names (registrations,
-    assignments to attributes).
+    assignments to attributes). What is asked of it is noted in the ledgers that are open.
     """
 
-    name: str
-    tree: TreeLike
-    path: str
-    is_package: bool
-    body: list[ast.stmt]
-    touching: dict[str, list[ast.stmt]] = field(default_factory=dict)
-    effects: list[ast.stmt] = field(default_factory=list)
-    star_imports: list[ast.ImportFrom] = field(default_factory=list)
+    __slots__ = (
+        "_index",
+        "_ledgers",
+        "_statements",
+        "is_package",
+        "name",
+        "path",
+        "touching",
+        "tree",
+    )
+
+    def __init__(
+        self,
+        name: str,
+        tree: TreeLike,
+        path: str,
+        is_package: bool,
+        statements: list[ast.stmt],
+        *,
+        index: Index | None = None,
+        ledgers: list[Ledger] | None = None,
+    ) -> None:
+        self.name = name
+        self.tree = tree
+        self.path = path
+        self.is_package = is_package
+        self._statements = statements
+        self._index = index or Index()
+        self._ledgers = ledgers if ledgers is not None else []
+        self.touching = Asked(name, self._index.touching, self._ledgers)
+
+    @property
+    def body(self) -> list[ast.stmt]:
+        """All top-level statements."""
+        self._whole()
+        return self._statements
+
+    @property
+    def effects(self) -> list[ast.stmt]:
+        """The statements that may act on something outside the module."""
+        self._whole()
+        return self._index.effects
+
+    @property
+    def star_imports(self) -> list[ast.ImportFrom]:
+        """The statements that import all names of another module."""
+        if self._index.star_imports:
+            self._whole()
+        return self._index.star_imports
+
+    def statements_of(self, names: Iterable[str]) -> list[ast.stmt]:
+        """The statements that any of these names depends on, in order; nothing is noted."""
+        wanted = {id(s): s for name in names for s in self._index.touching.get(name, ())}
+        return sorted(wanted.values(), key=lambda s: (s.lineno, s.col_offset))
+
+    def _whole(self) -> None:
+        for ledger in self._ledgers:
+            ledger.whole.add(self.name)
 
 
 @lru_cache(maxsize=_KEPT)
@@ -78,7 +131,9 @@ def _parsed(data: bytes) -> tuple[list[ast.stmt], Index]:
     return body, index(body)
 
 
-def parse_module(tree: TreeLike, path: str, name: str, is_package: bool) -> ModuleFile:
+def parse_module(
+    tree: TreeLike, path: str, name: str, is_package: bool, ledgers: list[Ledger] | None = None
+) -> ModuleFile:
     """Parses one file and indexes its top level.
 
     Raises:
@@ -98,16 +153,7 @@ def parse_module(tree: TreeLike, path: str, name: str, is_package: bool) -> Modu
         raise UnparsableModule(tree.label, path, 1, 1, "nests too deeply to be parsed") from None
     except ValueError as error:  # null bytes, bad source encoding
         raise UnparsableModule(tree.label, path, 1, 1, str(error)) from None
-    return ModuleFile(
-        name,
-        tree,
-        path,
-        is_package,
-        body,
-        found.touching,
-        found.effects,
-        found.star_imports,
-    )
+    return ModuleFile(name, tree, path, is_package, body, index=found, ledgers=ledgers)
 
 
 class Workspace:
@@ -117,39 +163,95 @@ class Workspace:
     """
 
     def __init__(self, trees: list[TreeLike]) -> None:
-        self.trees = trees
+        self._trees = trees
         self._modules: dict[str, ModuleFile | None] = {}
         self._packages: dict[str, bool] = {}
+        self._ledgers: list[Ledger] = []
+        self._texts: dict[str, dict[str, tuple[int, str, bytes]]] = {}
+        self.trees: list[TreeLike] = [Watched(t, n, self._ledgers) for n, t in enumerate(trees)]
+
+    @contextmanager
+    def noting(self) -> Iterator[Ledger]:
+        """Notes in a ledger what is asked while it is open."""
+        ledger = Ledger()
+        self._ledgers.append(ledger)
+        try:
+            yield ledger
+        finally:
+            self._ledgers[:] = [other for other in self._ledgers if other is not ledger]
 
     def find(self, name: str) -> ModuleFile | None:
         """The parsed module called `name`, or None when no tree holds a file for it."""
         if name not in self._modules:
             self._modules[name] = self._load(name)
-        return self._modules[name]
+        found = self._modules[name]
+        for ledger in self._ledgers:
+            ledger.modules[name] = found
+        return found
 
-    def _load(self, name: str) -> ModuleFile | None:
+    def place(self, name: str) -> tuple[int, str, bool] | None:
+        """Where a module's file is: the number of its tree, its path, whether it is a package."""
         relative = name.replace(".", "/")
-        for tree in self.trees:
+        for number, tree in enumerate(self._trees):
             for root in tree.roots:
                 for path, is_package in (
                     (f"{root}{relative}.py", False),
                     (f"{root}{relative}/__init__.py", True),
                 ):
                     if tree.exists(path):
-                        return self._parse(tree, path, name, is_package)
+                        return number, path, is_package
         return None
 
-    def _parse(self, tree: TreeLike, path: str, name: str, is_package: bool) -> ModuleFile:
-        return parse_module(tree, path, name, is_package)
+    def _load(self, name: str) -> ModuleFile | None:
+        place = self.place(name)
+        if place is None:
+            return None
+        number, path, is_package = place
+        return parse_module(self._trees[number], path, name, is_package, self._ledgers)
 
     def is_package(self, name: str) -> bool:
         """Whether `name` is a folder in a tree, with or without an `__init__.py`."""
         if name not in self._packages:
             folder = name.replace(".", "/") + "/"
             self._packages[name] = any(
-                bool(tree.listdir(root + folder)) for tree in self.trees for root in tree.roots
+                bool(tree.listdir(root + folder)) for tree in self._trees for root in tree.roots
             )
+        for ledger in self._ledgers:
+            ledger.packages[name] = self._packages[name]
         return self._packages[name]
+
+    def texts(self, package: str) -> dict[str, bytes]:
+        """The modules that lie directly in a package, with their content; read once."""
+        if package not in self._texts:
+            folder = package.replace(".", "/") + "/"
+            found: dict[str, tuple[int, str, bytes]] = {}
+            for number, tree in enumerate(self._trees):
+                for path in (root + folder for root in tree.roots):
+                    for entry in sorted(tree.listdir(path)):
+                        if entry.endswith(".py") and entry[:-3] not in found:
+                            found[entry[:-3]] = number, path + entry, tree.read(path + entry)
+            self._texts[package] = found
+        for ledger in self._ledgers:
+            ledger.texts.add(package)
+            ledger.files.update((number, path) for number, path, _ in self._texts[package].values())
+        return {name: text for name, (_, _, text) in self._texts[package].items()}
+
+    def naming(self, package: str, word: str) -> list[str]:
+        """The modules directly in a package whose files hold a word, in order of their names.
+
+        What does not hold it can neither define nor list it.
+        """
+        folder, wanted = package.replace(".", "/") + "/", word.encode()
+        found = [
+            entry[:-3]
+            for tree in self._trees
+            for root in tree.roots
+            for entry in sorted(tree.listdir(root + folder))
+            if entry.endswith(".py") and wanted in tree.read(root + folder + entry)
+        ]
+        for ledger in self._ledgers:
+            ledger.searches[package, word] = found
+        return found
 
     def owns(self, name: str) -> bool:
         """Whether the top-level package of `name` is in one of the trees.

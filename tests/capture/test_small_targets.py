@@ -17,11 +17,33 @@ FILES = {
     "model_executor/forward_batch_info.py": """
         class ForwardMode:
             EXTEND = "extend"
+        class CaptureHiddenMode:
+            LAST, FULL = 1, 2
         class ForwardBatch:
             pass
         """,
     "layers/layernorm.py": "class RMSNorm:\n    pass\n",
-    "layers/logits_processor.py": "class LogitsProcessor:\n    pass\n",
+    "layers/logits_processor.py": """
+        import torch
+        from torch import nn
+        from sglang.srt.model_executor.forward_batch_info import CaptureHiddenMode, ForwardBatch
+        class LogitsMetadata:
+            @classmethod
+            def from_forward_batch(cls, batch):
+                return cls(batch.forward_mode, batch.capture_hidden_mode)
+        class Output:
+            def __init__(self, logits, hidden_states):
+                self.logits = logits
+                self.hidden_states = hidden_states
+        class LogitsProcessor(nn.Module):
+            def forward(self, tokens, hidden, head, batch, aux=None):
+                if isinstance(batch, ForwardBatch):
+                    batch = LogitsMetadata.from_forward_batch(batch)
+                last = hidden[batch.extend_seq_lens]
+                if batch.capture_hidden_mode == CaptureHiddenMode.FULL:
+                    hidden = hidden if aux is None else torch.cat(aux, dim=-1)
+                return Output(self._get_logits(last, head), hidden)
+        """,
     "layers/vocab_parallel_embedding.py": "class VocabParallelEmbedding:\n    pass\n",
 }
 MODEL = """
@@ -185,12 +207,60 @@ def test_a_reversed_list_comes_reversed(tmp_path: Path) -> None:
 
 
 def test_a_setter_that_fills_another_list(tmp_path: Path) -> None:
-    """A list that the loop never reads captures nothing."""
+    """A list that the loop never reads captures nothing: there is nothing to concatenate."""
     edit = ("self.model.wanted = [2", "self.model.wnted = [2")
-    assert ask(tmp_path, (1, 3), edit).boundaries == ()
+    found = ask(tmp_path, (1, 3), edit)
+    assert found.error is not None
+    assert "non-empty" in found.error.message
+    none = ("return hidden, kept", "return hidden, kept or None")
+    assert ask(tmp_path, (1, 3), edit, none).boundaries == ()
 
 
 def test_what_cannot_be_followed_is_not_guessed(tmp_path: Path) -> None:
     """A captured value that an unknown function gives may be anything."""
     found = ask(tmp_path, (1, 3), captured="unheard_of(hidden, residual)")
+    assert not found.is_decided
+
+
+def test_a_target_without_the_method_raises(tmp_path: Path) -> None:
+    """The server calls it whatever the target is."""
+    found = ask(tmp_path, (1, 3), target="Deaf")
+    assert found.is_decided
+    assert found.error is not None
+    assert found.error.type == "AttributeError"
+    assert found.error.location is not None
+    assert found.error.location.path.endswith("small.py")
+
+
+def test_a_target_without_the_method_but_with_an_unknown_base_is_not_decided(
+    tmp_path: Path,
+) -> None:
+    """The base may have it."""
+    edit = ("class Deaf(nn.Module)", "class Deaf(nowhere.Base)")
+    found = ask(
+        tmp_path, (1, 3), ("import torch\n", "import torch, nowhere\n"), edit, target="Deaf"
+    )
+    assert not found.is_decided
+
+
+def test_a_target_that_nobody_registers_raises(tmp_path: Path) -> None:
+    """No file of the registry's package holds its name."""
+    found = ask(tmp_path, (1, 3), target="Nobody")
+    assert found.is_decided
+    assert found.error is not None
+
+
+def test_a_target_that_a_file_names_may_be_registered(tmp_path: Path) -> None:
+    """In a way that was not followed."""
+    found = ask(tmp_path, (1, 3), ("import torch\n", "import torch  # Nobody\n"), target="Nobody")
+    assert not found.is_decided
+
+
+def test_nothing_follows_from_what_could_not_be_built(tmp_path: Path) -> None:
+    """Whether an attribute that was not followed is true: neither way is the server's refusal."""
+    edits = (
+        ("self.wanted = []", "self.wanted = []\n        self.gate = {}['key']"),
+        ("hidden, _ =", "if self.gate:\n            raise RuntimeError('no')\n        hidden, _ ="),
+    )
+    found = ask(tmp_path, (1, 3), *edits)
     assert not found.is_decided

@@ -130,3 +130,11 @@ def test_a_model_that_cannot_be_asked_for_its_modules_ends_the_extraction(
     found = extract(stubs, tmp_path, body)
     assert found.failure is not None
     assert reason in found.failure.message
+
+
+def test_a_read_with_a_dictionary_as_default_is_told_apart_on_every_path(
+    stubs: Stubs, tmp_path: Path
+) -> None:
+    init = INIT + "    config.get('nested', {})\n"
+    found = extract(stubs, tmp_path, init + FORWARD.format("return self.w(x)"))
+    assert found.failure is None

@@ -193,6 +193,11 @@ class Frozen:
     b: str = "b"
 
 
+class Obliging:
+    def __getattr__(self, name):
+        return name
+
+
 @dataclass(kw_only=True)
 class Keyword:
     b: int = 1
@@ -218,6 +223,8 @@ def case_dataclasses():
         {Frozen(1): "v"}[Frozen(1)],
         Keyword(a=5).a,
         dataclasses.is_dataclass(p),
+        dataclasses.is_dataclass(Point),
+        dataclasses.is_dataclass(Obliging()),
     )
 
 

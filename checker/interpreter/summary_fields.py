@@ -1,0 +1,99 @@
+"""The fields that annotated classes declare, told at once: programs have thousands of them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from checker.interpreter import attributes
+from checker.interpreter.classes import annotation_head
+from checker.interpreter.values import (
+    ClassMethod,
+    ClassValue,
+    Function,
+    Instance,
+    StaticMethod,
+    Value,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from checker.interpreter.machine import Machine
+
+_FIELDS = "__dataclass_fields__"
+
+
+def _dataclass_fields(
+    m: Machine, cls: ClassValue, kw_only: Value, kind: ClassValue, absent: Value
+) -> Value:
+    """(fields by name, those given by place, those that are stored, names that are compared).
+
+    Of a class that is being made a dataclass: its bases' fields first, then its own. A default
+    takes the place of what `field()` has left in the class. `kind` is the class of fields, `absent`
+    what says that there is no default.
+    """
+    found: dict[str, Value] = {}
+    for base in reversed(cls.mro[1:]):
+        inherited = base.namespace.get(_FIELDS)
+        if isinstance(inherited, dict):
+            found.update(inherited)
+    for name, annotation in cls.annotations.items():
+        m.tick()
+        head = annotation_head(annotation)
+        if "ClassVar" in head:
+            continue
+        if head.rpartition(".")[2] == "KW_ONLY":
+            kw_only = True
+            continue
+        default = cls.namespace.get(name, absent)
+        if isinstance(default, Instance) and default.cls is kind:
+            made = default
+            stands = made.attrs["default"]
+            if stands is absent:
+                attributes.remove(m, cls, name)
+            else:
+                attributes.put(m, cls, name, stands)
+        else:
+            made = Instance(kind, {"default": default})
+        made.attrs["name"] = name
+        if attributes.get(m, made, "kw_only") is None:
+            made.attrs["kw_only"] = kw_only
+        made.attrs["is_init_variable"] = head.rpartition(".")[2].startswith("InitVar")
+        found[name] = made
+    cls.namespace[_FIELDS] = found
+    every = list(found.values())
+
+    def chosen(name: str) -> list[Value]:
+        return [f for f in every if m.truth(attributes.get(m, f, name), name)]
+
+    by_keyword = {id(f) for f in chosen("kw_only")}
+    passed = {id(f) for f in chosen("is_init_variable")}
+    stored = [f for f in every if id(f) not in passed]
+    compared = {id(f) for f in chosen("compare")}
+    return (
+        found,
+        [f for f in chosen("init") if id(f) not in by_keyword],
+        stored,
+        [f.attrs["name"] for f in stored if id(f) in compared],
+    )
+
+
+def _functions_with(m: Machine, cls: ClassValue, name: Value) -> Value:
+    """(function, value) of every function in a class and its bases that has an attribute."""
+    members: dict[str, Value] = {}
+    for base in reversed(cls.mro):
+        members.update(base.namespace)
+    found: list[Value] = []
+    for member in members.values():
+        inner = member
+        while isinstance(inner, (ClassMethod, StaticMethod)):
+            inner = inner.function
+        if isinstance(inner, Function) and inner.attrs.get(name) is not None:
+            found.append((member, inner.attrs[name]))
+    return found
+
+
+FIELDS: dict[str, Callable[..., Value]] = {
+    "dataclass_fields": _dataclass_fields,
+    "functions_with": _functions_with,
+}
