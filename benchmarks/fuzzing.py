@@ -32,7 +32,10 @@ if TYPE_CHECKING:
     from benchmarks.fuzz.cases import Case, Ran
 
 REAL = "real programs"
-SHARES = {"programs": 9, "configurations": 4, "contracts": 3, "archives": 3, "words": 1, REAL: 1}
+SHARES = {
+    "programs": 8, "configurations": 4, "contracts": 3, "archives": 3, "checkpoints": 1, "words": 1,
+    REAL: 1,
+}  # fmt: skip
 """Of 21 inputs, so many are of each kind."""
 FRESH = 50
 """Every so-manieth input is run in a process of its own, as a user runs the program."""

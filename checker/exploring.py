@@ -100,7 +100,7 @@ def _parts(config: Mapping[str, Any]) -> list[Mapping[str, Any]]:
 
 def _defaults(pair: Pairing, exploration: Exploration) -> Defaults:
     subject = pair.trainer.subject(pair.stubs)
-    size = exploration.draft["draft_vocab_size"]
+    size = exploration.draft[pair.contract.roles["draft-vocabulary"]]
     told = defaults(subject, Inputs({}, pair.target), size)
     if not told.library and told.command_line is None:
         where = f" ({told.location})" if told.location else ""

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
     from checker.configs import ConfigFile
     from checker.contract.added import Added
-    from checker.contract.model import Contract, Format
+    from checker.contract.model import Contract
     from checker.engines import Keeper
     from checker.graph.terms import Pool
     from checker.interpreter.stubs import Stubs
@@ -148,10 +148,10 @@ def pairing(request: VerifyRequest) -> Pairing:
     return replace(
         pair,
         train_config=config_of(
-            request.train_config, pair.trainer.engine, "--train-config", pair.contract.formats
+            request.train_config, pair.trainer.engine, "--train-config", pair.contract
         ),
         serve_config=config_of(
-            request.serve_config, pair.server.engine, "--serve-config", pair.contract.formats
+            request.serve_config, pair.server.engine, "--serve-config", pair.contract
         ),
     )
 
@@ -243,7 +243,7 @@ def _libraries(engine: Engine, pins: Iterable[Pin]) -> tuple[tuple[str, str | No
 
 
 def config_of(
-    file: ConfigFile | None, engine: Engine, option: str, formats: tuple[Format, ...] = ()
+    file: ConfigFile | None, engine: Engine, option: str, contract: Contract | None = None
 ) -> dict[str, Any]:
     """A configuration file's content, when it is of the engine's kind.
 
@@ -256,7 +256,9 @@ def config_of(
         )
     missing = [key for key in engine.config_requires if key not in file.data]
     if missing:
-        found = format_of(file.data, formats)
+        found = None
+        if contract is not None:
+            found = format_of(file.data, contract.formats, contract.target["class"])
         kind = f"; it is in {found.title}" if found is not None else ""
         raise InputError(
             f"this is no configuration that {engine.distribution} reads: it has no"

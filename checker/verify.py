@@ -213,7 +213,7 @@ def _compared(
 
 def _configured(pair: Pairing, file: ConfigFile | None, config: dict[str, Any]) -> Configured:
     """What is said of a configuration: where it stood, and its format."""
-    found = format_of(config, pair.contract.formats)
+    found = format_of(config, pair.contract.formats, pair.contract.target["class"])
     return Configured(
         file.path if file is not None else None,
         found.id if found is not None else None,

@@ -65,6 +65,32 @@ def contract(rng: random.Random, folder: Path, _: int) -> Case:
     return Case(f"{source.name}, {how}", ("contracts", "validate", str(file)), (str(file),))
 
 
+def checkpoint(rng: random.Random, folder: Path, number: int) -> Case:
+    """One file of a draft's folder is damaged: its header, the index, or all its bytes."""
+    made = folder / "draft"
+    made.mkdir()
+    shutil.copy(EXAMPLE / "train.json", made / "config.json")
+    names = ["model-1.safetensors", "model-2.safetensors"]
+    tensors = [("norm.weight", [4096], "BF16", 8192), ("d2t", [32000], "I64", 256_000)]
+    for name, (tensor, shape, dtype, size) in zip(names, tensors, strict=True):
+        entry = {"dtype": dtype, "shape": shape, "data_offsets": [0, size]}
+        raw = json.dumps({tensor: entry}).encode()
+        if name == names[number % 2] and rng.random() < 0.4:
+            raw = damaged_json(rng, raw, number)[1]
+        (made / name).write_bytes(len(raw).to_bytes(8, "little") + raw + bytes(size))
+    index = {"weight_map": {t[0]: name for t, name in zip(tensors, names, strict=True)}}
+    (made / "model.safetensors.index.json").write_text(json.dumps(index), "utf-8")
+    file = made / rng.choice([*names, "model.safetensors.index.json"])
+    how, data = mangle(rng, file.read_bytes()[: 1 << 18])
+    if rng.random() < 0.6:
+        file.write_bytes(data)
+    argv = (
+        *_verify(rng, ENGINES / "toy_trainer", ENGINES / "toy_server"),
+        "--draft", str(made),
+    )  # fmt: skip
+    return Case(f"{file.name}, {how}", argv, (str(made),))
+
+
 def archive(rng: random.Random, folder: Path, number: int) -> Case:
     """The server is a damaged wheel or sdist."""
     root = ENGINES / "toy_server"
@@ -191,6 +217,7 @@ def _verify(
 
 
 KINDS: dict[str, Callable[[random.Random, Path, int], Case]] = {
-    "archives": archive, "configurations": configuration, "contracts": contract,
+    "archives": archive, "checkpoints": checkpoint, "configurations": configuration,
+    "contracts": contract,
     "programs": program, "words": words,
 }  # fmt: skip

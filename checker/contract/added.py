@@ -18,6 +18,9 @@ if TYPE_CHECKING:
     from checker.contract.documents import Document, Keys
     from checker.contract.model import Contract
 
+ADDABLE = ("clauses", "engine", "operators", "switches", "wires")
+"""The kinds of files that a user can add."""
+
 
 @dataclass(frozen=True, slots=True)
 class Added:
@@ -59,6 +62,9 @@ def added(paths: Sequence[Path]) -> tuple[Added, ...]:
 def _read(path: Path) -> Added:
     document = read_document(path)
     kind = detected(document)
+    if kind not in ADDABLE:
+        message = f"is a file of the kind {kind!r}, which cannot be added"
+        raise InputError(message, f"add one of: {', '.join(ADDABLE)}", f"{path}:1")
     validate(document, kind)
     return Added(document, kind, hashlib.sha256(path.read_bytes()).hexdigest())
 

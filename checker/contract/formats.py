@@ -11,13 +11,13 @@ if TYPE_CHECKING:
     from checker.contract.model import Format
 
 
-def format_of(config: Mapping[str, Any], formats: Iterable[Format]) -> Format | None:
-    """The first format whose conditions a configuration meets."""
-    return next((found for found in formats if _fits(config, found)), None)
+def format_of(config: Mapping[str, Any], formats: Iterable[Format], classes: str) -> Format | None:
+    """The first format whose conditions a configuration meets; it names its `classes` so."""
+    return next((found for found in formats if _fits(config, found, classes)), None)
 
 
-def _fits(config: Mapping[str, Any], found: Format) -> bool:
-    named = config.get("architectures")
+def _fits(config: Mapping[str, Any], found: Format, classes: str) -> bool:
+    named = config.get(classes)
     names = [n for n in named if isinstance(n, str)] if isinstance(named, list) else []
     return (
         all(_states(config, key) for key in found.has)

@@ -29,7 +29,7 @@ class Defaults:
     location: Location | None = None
 
 
-def defaults(subject: Subject, inputs: Inputs, draft_vocab_size: int) -> Defaults:
+def defaults(subject: Subject, inputs: Inputs, draft_vocabulary: int) -> Defaults:
     """Runs the stage that tells a trainer's defaults for `inputs.target_config`.
 
     Where it cannot be followed to its end, what it has told until then counts.
@@ -39,7 +39,7 @@ def defaults(subject: Subject, inputs: Inputs, draft_vocab_size: int) -> Default
         return Defaults({}, None, f"nothing says what {subject.engine.name} trains by default")
     m = machine_for(subject, Pool(), inputs)
     module = stage_module(m, subject.engine, inputs)
-    module.scope.names["draft_vocab_size"] = draft_vocab_size
+    module.scope.names["DRAFT_VOCABULARY"] = draft_vocabulary
     reason, place = None, None
     try:
         run_stage(m, module, stage)

@@ -39,7 +39,7 @@ CASES: list[tuple[str | None, dict[str, Any]]] = [
 
 @pytest.mark.parametrize(("expected", "config"), CASES)
 def test_the_content_tells_the_format(expected: str | None, config: dict[str, Any]) -> None:
-    found = format_of(copy.deepcopy(config), FORMATS)
+    found = format_of(copy.deepcopy(config), FORMATS, "architectures")
     assert (found.id if found else None) == expected
 
 

@@ -23,12 +23,11 @@ PLAIN = re.compile("[a-z]+|[*]")
 """A class, function or parameter that is called by one plain word may be anyone's."""
 
 OURS = {
+    "as_config": "an operator of stages (op.as_config)",
     "bias": "an aspect of linear operators, and a key of the wires' own grammar",
     "is_cpu": "an attribute of tensors, which engines have functions of the same name for",
     "is_cuda": "the same",
     "load": "a stage of engine descriptions, and a mode of Python's syntax trees",
-    "paired": "an operator of stages (op.paired)",
-    "prepared": "an environment that was made for the witness",
     "targets": "a function of the engines stage; the list of a packaged engine",
     "RMSNorm": "how messages call the operator rms_norm, as everyone does",
 }
@@ -75,7 +74,8 @@ def words() -> frozenset[str]:
         for stage in engine["stages"].values():
             for node in ast.walk(ast.parse(stage["python"])):
                 if isinstance(node, ast.ImportFrom) and node.module != "torch":
-                    names |= {str(node.module), *(alias.name for alias in node.names)}
+                    named = {str(node.module), *(alias.name for alias in node.names)}
+                    names |= {name for name in named if not PLAIN.fullmatch(name)}
         capture = engine["stages"].get("capture")
         if capture is not None:
             names |= {capture["setter"], capture["registry"]["list"]}
