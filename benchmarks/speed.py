@@ -1,11 +1,12 @@
 """What `verify` costs, as ratios within one run: these machines are noisy, seconds mean little.
 
-    python benchmarks/speed.py [--runs N] [--json] [--fetch NAME==VERSION]
+    python benchmarks/speed.py [--runs N] [--json] [--fetch NAME==VERSION] [--tools FOLDER]
 
 Cold means `--no-cache` with the sources at hand; warm is the second of two equal questions. Both
-are put beside starting Python and importing libcst and yaml. Where they are installed, other tools
-that read Python do a job of theirs on the same files. The last figure is what a server release that
-was never seen costs in bytes, with an empty cache.
+are put beside starting Python and importing libcst and yaml, and what a server release that was
+never seen costs in bytes, with an empty cache. Other tools that read Python do a job of theirs on
+the same files: those that are found beside this interpreter, or in the `bin` of another environment
+(`--tools`); none is needed for anything else. A line says what is missing, and how it is installed.
 """
 
 from __future__ import annotations
@@ -26,11 +27,24 @@ ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 EXAMPLE = ("speculators==0.9.0", "sglang==0.5.23")
 DRAFT = "sglang/srt/models/llama_eagle3.py"
-_RULES = {
-    "ast-grep": ["run", "--lang", "python", "--pattern", "self.fc($X)"],
-    "semgrep": ["--metrics=off", "--quiet", "--lang", "python", "--pattern", "self.fc(...)"],
-    "pyright": [],
+_PROGRAMS = {
+    "ast-grep": ("ast-grep-cli", ["run", "--lang", "python", "--pattern", "self.fc($X)"]),
+    "semgrep": (
+        "semgrep",
+        [
+            *("scan", "--metrics=off", "--disable-version-check", "--quiet"),
+            *("--lang", "python", "--pattern", "self.fc(...)"),
+        ],
+    ),
+    "pyright": ("'pyright[nodejs]'", []),
 }
+"""Programs that search or check files: what installs each, and the words of the job."""
+_LIBRARIES = {
+    "griffe": "import griffe; griffe.load('sglang', search_paths=[{folder!r}])",
+    "grimp": "import sys; sys.path.insert(0, {folder!r}); import grimp;"
+    " grimp.build_graph('sglang', cache_dir=None)",
+}
+"""Libraries that load a package from its source, and the code of the job."""
 
 
 def main() -> int:
@@ -39,8 +53,9 @@ def main() -> int:
     parser.add_argument("--runs", type=int, default=5, help="the least of so many runs counts")
     parser.add_argument("--json", action="store_true", help="one JSON object")
     parser.add_argument("--fetch", default=EXAMPLE[1], help="the release that is fetched anew")
+    parser.add_argument("--tools", type=Path, help="an environment that holds the other tools")
     given = parser.parse_args()
-    figures = measured(given.runs, given.fetch)
+    figures = measured(given.runs, given.fetch, given.tools)
     if given.json:
         print(json.dumps(figures, indent=2))
     else:
@@ -49,7 +64,7 @@ def main() -> int:
     return 0
 
 
-def measured(runs: int, fetch: str) -> dict[str, Any]:
+def measured(runs: int, fetch: str, tools: Path | None) -> dict[str, Any]:
     """All figures, by what they are."""
     verify = [sys.executable, "-m", "checker", "verify"]
     cost(verify)  # fetches what is not there yet, and answers the question a first time
@@ -69,10 +84,12 @@ def measured(runs: int, fetch: str) -> dict[str, Any]:
     }
     with tempfile.TemporaryDirectory() as folder:
         package = unpacked(Path(folder))
-        for name, command in others(package).items():
-            found = command and least(command, 1, check=False)
-            label = f"{name} / cold verify"
-            figures[label] = round(found / cold, 2) if found else "not installed"
+        for job, command in others(package, tools).items():
+            label = f"{job} / cold verify"
+            if isinstance(command, str):
+                figures[label] = command
+            else:
+                figures[label] = round(least(command, min(runs, 2), check=False) / cold, 2)
     return figures
 
 
@@ -126,7 +143,10 @@ def fetched(spec: str) -> str:
 
 
 def unpacked(folder: Path) -> Path:
-    """The server's models, written out for tools that read folders only."""
+    """The server's package, written out for tools that read folders only.
+
+    Folders without an `__init__.py` get one: two of the tools would pass them over.
+    """
     from checker.sources import open_source
 
     tree = open_source(EXAMPLE[1], package="sglang")
@@ -134,27 +154,38 @@ def unpacked(folder: Path) -> Path:
         file = folder / path
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_bytes(tree.read(path))
+    for place in (folder / "sglang").rglob("*"):
+        if place.is_dir():
+            (place / "__init__.py").touch()
+    (folder / "sglang" / "__init__.py").touch()
     return folder
 
 
-def others(folder: Path) -> dict[str, list[str] | None]:
-    """Commands of other tools; None where one is not installed."""
-    found: dict[str, list[str] | None] = {}
-    load = f"import griffe; griffe.load('sglang', search_paths=[{str(folder)!r}])"
-    path = f"import sys; sys.path.insert(0, {str(folder)!r})"
-    graph = f"{path}; import grimp; grimp.build_graph('sglang', cache_dir=None)"
-    for name, code in (("griffe, the models", load), ("grimp, the models", graph)):
-        there = subprocess.run(
-            [sys.executable, "-c", f"import {name.partition(',')[0]}"],
-            capture_output=True,
-            check=False,
-        )
-        found[name] = [sys.executable, "-c", code] if there.returncode == 0 else None
-    for name, words in _RULES.items():
-        program = shutil.which(name)
+def others(folder: Path, tools: Path | None) -> dict[str, list[str] | str]:
+    """Commands of other tools, by what they do; how to install those that are missing."""
+    found: dict[str, list[str] | str] = {}
+    python = str(tools / "bin" / "python") if tools else sys.executable
+    for name, code in _LIBRARIES.items():
+        there = status_of([python, "-c", f"import {name}"]) == 0
+        job = [python, "-c", code.format(folder=str(folder))]
+        found[f"{name}, loading the models"] = job if there else missing(name)
+    path = None if tools is None else str(tools / "bin")
+    for name, (package, words) in _PROGRAMS.items():
+        program = shutil.which(name, path=path)
         target = folder / DRAFT if name == "pyright" else folder
-        found[f"{name}, {target.name}"] = [program, *words, str(target)] if program else None
+        what = "the draft file" if name == "pyright" else "one pattern in the models"
+        found[f"{name}, {what}"] = [program, *words, str(target)] if program else missing(package)
     return found
+
+
+def missing(package: str) -> str:
+    """What is said of a tool that is not there."""
+    return f"not installed: pip install {package}"
+
+
+def status_of(command: list[str]) -> int:
+    """The exit status of a command that is run for nothing else."""
+    return subprocess.run(command, capture_output=True, check=False).returncode
 
 
 if __name__ == "__main__":

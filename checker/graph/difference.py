@@ -66,11 +66,12 @@ def difference(
     Raises:
         ValueError: the two sides have different numbers of outputs.
     """
-    likeness = Likeness()
-    likeness.learn(train)
-    likeness.learn(serve)
-    aligner = Aligner(likeness, budget)
     roots: list[Pair] = list(zip(train, serve, strict=True))
+    likeness = Likeness()
+    if any(one is not other for one, other in roots):  # the same terms are like themselves
+        likeness.learn(train)
+        likeness.learn(serve)
+    aligner = Aligner(likeness, budget)
     for pair in roots:
         aligner.align(*pair)
     trace = Trace(aligner.matches, roots)

@@ -62,7 +62,8 @@ def compare(
     served = (
         substituted(Builder(pool), serve.logits, pairs, serve.origins) if pairs else serve.logits
     )
-    by_serve = difference(contract.logits, served, contract.labels)
+    same = all(t is s for t, s in zip(train.logits, served, strict=True))
+    by_serve = by_train if same else difference(contract.logits, served, contract.labels)
     train_keys = {_key(edit) for edit in by_train.edits}
     serve_keys = {_key(edit) for edit in by_serve.edits}
     findings = [Finding(e, "serve") for e in by_serve.edits if _key(e) not in train_keys]
@@ -74,7 +75,7 @@ def compare(
         frozenset((*by_train.hidden, *by_serve.hidden)),
         frozenset((*by_train.uncompared, *by_serve.uncompared)),
         tuple(pairs.items()),
-        all(t is s for t, s in zip(train.logits, served, strict=False)),
+        same,
         by_train.exhausted or by_serve.exhausted,
     )
 

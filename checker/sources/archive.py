@@ -5,9 +5,10 @@ is input from outside. Members whose names lead out of the tree condemn the arch
 encrypted members, bombs and members longer than a source file can be are refused when asked for:
 an ordinary server wheel holds compiled libraries that nobody reads.
 
-Members are read in *chunks*, ranges of neighbouring source files of some hundred kilobytes, because
-one request costs as much as a thousand small files. The plan of chunks depends on the directory
-alone, so each range is fetched, and kept, at most once.
+Members are read in *chunks*, ranges of neighbouring source files of some dozens of kilobytes: one
+request costs as much as a thousand small files, and larger chunks would bring mostly files that
+nobody reads. The plan of chunks depends on the directory alone, so each range is fetched, and kept,
+at most once.
 """
 
 from __future__ import annotations
@@ -32,8 +33,8 @@ MEMBER_COUNT_LIMIT = 200_000
 DIRECTORY_LIMIT = 64 * 1024 * 1024
 RATIO_LIMIT = 200
 RATIO_FLOOR = 1024 * 1024
-CHUNK_SIZE = 512 * 1024
-CHUNK_GAP = 32 * 1024
+CHUNK_SIZE = 64 * 1024
+CHUNK_GAP = 16 * 1024
 
 _STORED, _DEFLATED = 0, 8
 
