@@ -29,77 +29,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 _DRAFT = "toy_server/toy_server/eagle3.py"
-_TRAINED = "toy_trainer/toy_trainer/draft.py"
-_LOOPS = {
-    _TRAINED: (
-        ("def __init__(self, config, normed_residual):", "def __init__(self, config, index):"),
-        (
-            "        self.hidden_norm = Norm(size, eps)\n",
-            """\
-        if index == 0:
-            self.hidden_norm = Norm(size, eps)
-        self.first = index == 0
-""",
-        ),
-        ("Attention(config, 2 * size)", "Attention(config, 2 * size if index == 0 else size)"),
-        ("        self.normed_residual = normed_residual\n", ""),
-        (
-            """\
-        normed = self.hidden_norm(hidden)
-        kept = normed if self.normed_residual else hidden
-        both = torch.cat([self.input_layernorm(embeds), normed], dim=-1)
-""",
-            """\
-        kept = hidden
-        if self.first:
-            both = torch.cat([self.input_layernorm(embeds), self.hidden_norm(hidden)], dim=-1)
-        else:
-            both = self.input_layernorm(hidden)
-""",
-        ),
-        (
-            '[FirstLayer(layer, config.get("norm_before_residual", False))]',
-            '[FirstLayer(layer, i) for i in range(layer["num_hidden_layers"])]',
-        ),
-        ("memory = []", "memory = [[] for _ in self.layers]"),
-        (
-            "            hidden = self.layers[0](embeds, hidden, rotary, memory)\n",
-            """\
-            for layer, kept in zip(self.layers, memory):
-                hidden = layer(embeds, hidden, rotary, kept)
-""",
-        ),
-    ),
-    _DRAFT: (
-        (
-            '        self.hidden_norm = FusedNorm(size, config["rms_norm_eps"])\n',
-            """\
-        self.hidden_norm = FusedNorm(size, config["rms_norm_eps"]) if index == 0 else None
-""",
-        ),
-        (
-            """\
-        joined = torch.hstack([self.input_layernorm(embeds), self.hidden_norm(hidden)])
-""",
-            """\
-        if self.hidden_norm is None:
-            joined = self.input_layernorm(hidden)
-        else:
-            joined = torch.hstack([self.input_layernorm(embeds), self.hidden_norm(hidden)])
-""",
-        ),
-        (
-            "        hidden, residual = self.layers[0](positions, embeds, hidden, batch)\n",
-            """\
-        for layer in self.layers[:-1]:
-            hidden, residual = layer(positions, embeds, hidden, batch)
-            hidden = hidden + residual
-        hidden, residual = self.layers[-1](positions, embeds, hidden, batch)
-""",
-        ),
-    ),
-}
-"""How the packaged engines, which run one layer, are made to run many: later ones are plain."""
 
 
 @dataclass(frozen=True)
@@ -112,15 +41,9 @@ class Cost:
 
 
 def engines(folder: Path) -> None:
-    """Copies of the packaged engines, with a loop over layers, and their configurations."""
+    """Copies of the packaged engines, and their configurations."""
     for name in ("toy_trainer", "toy_server"):
         shutil.copytree(FIXTURES / "engines" / name, folder / name)
-    for path, edits in _LOOPS.items():
-        text = (folder / path).read_text("utf-8")
-        for old, new in edits:
-            assert text.count(old) == 1, old
-            text = text.replace(old, new)
-        (folder / path).write_text(text, "utf-8")
     with_layers(folder, 1)
 
 

@@ -76,7 +76,7 @@ class Opened:
 
     def _subject(self, stubs: Stubs, trees: tuple[Tree, ...]) -> Subject:
         workspace = Workspace(list(trees))
-        return Subject(self.engine, workspace, stubs, self.tree.label, trees, self.keeper)
+        return Subject(self.engine, workspace, stubs, self.tree.label, self.keeper)
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,15 +21,15 @@ if TYPE_CHECKING:
 OPTIONS = "toy_trainer/toy_trainer/options.py"
 IDS = "eagle_aux_hidden_state_layer_ids"
 BROUGHT: list[tuple[dict[str, Any], set[str]]] = [
-    ({IDS: [16]}, {"fc-condition"}),
-    ({IDS: [29, 16, 2]}, {"aux-boundaries"}),  # the server hands them over in ascending order
-    ({IDS: [0, 16, 32]}, {"aux-boundaries", "aux-count"}),
     ({"num_hidden_layers": 2}, set()),
     ({"head_dim": 64}, set()),
     ({"num_key_value_heads": 32}, set()),
     ({"draft_vocab_size": 128256}, set()),
     ({"rms_norm_eps": 1e-06}, {"training-target"}),
     ({"rope_theta": 10000.0}, set()),
+    ({IDS: [16]}, {"fc-condition"}),
+    ({IDS: [29, 16, 2]}, {"aux-boundaries"}),  # the server hands them over in ascending order
+    ({IDS: [0, 16, 32]}, {"aux-boundaries", "aux-count"}),
 ]
 """What each setting brings, whatever it is put around."""
 

@@ -13,17 +13,18 @@ import json
 import zlib
 from dataclasses import fields
 from functools import partial
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from checker.engines import dependencies
 from checker.graph.coding import CannotBeWritten, Reader, Writer
 from checker.interpreter.machine import OUT_OF_TIME, ConfigRead
 from checker.location import Location
 from checker.program import program_digest
+from checker.sources import Tree
 from checker.sources.store import Store, default_folder
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Sequence
 
     from checker.engines.stages import Subject
     from checker.graph.terms import Pool
@@ -46,6 +47,10 @@ class _Shown:
 
     def __repr__(self) -> str:
         return self._text
+
+
+def _trees(subject: Subject) -> Sequence[Tree]:
+    return cast("Sequence[Tree]", subject.workspace.sources)
 
 
 class Keeper:
@@ -80,6 +85,8 @@ class Keeper:
             whole: whether nothing in a result speaks of places in words; others are given again
                 only while no line has moved.
         """
+        if not all(isinstance(tree, Tree) for tree in subject.workspace.sources):
+            return work()  # sources that were made up on the way: nothing says what they hold
         try:
             name = self._name(question, subject)
         except CannotBeWritten:
@@ -97,7 +104,7 @@ class Keeper:
             value = writer.value(result)
         except CannotBeWritten:
             return result
-        needs = dependencies.written(ledger, subject.workspace, subject.trees)
+        needs = dependencies.written(ledger, subject.workspace, _trees(subject))
         entry = {"needs": needs, "terms": writer.table, "value": value}
         digest = hashlib.sha256(json.dumps(needs).encode()).hexdigest()
         content = zlib.compress(json.dumps(entry, separators=(",", ":")).encode(), 1)
@@ -121,7 +128,7 @@ class Keeper:
                 continue
             try:
                 entry = json.loads(zlib.decompress(content))
-                moves = dependencies.compared(entry["needs"], subject.workspace, subject.trees)
+                moves = dependencies.compared(entry["needs"], subject.workspace, _trees(subject))
                 if moves is None:
                     continue
                 made = partial(self._made, subject, moves)
@@ -136,7 +143,7 @@ class Keeper:
 
     def _writer(self, subject: Subject) -> Writer:
         """Writes with trees by their numbers: releases of different names may give the same."""
-        labels = {tree.label: number for number, tree in enumerate(subject.trees)}
+        labels = {tree.label: number for number, tree in enumerate(_trees(subject))}
         return Writer(lambda writer, value: self._object(writer, value, labels))
 
     def _object(self, writer: Writer, value: Any, labels: dict[str, int]) -> Any:
@@ -163,7 +170,7 @@ class Keeper:
             _, source, path, line, column = value
             if isinstance(source, str):
                 return Location(source, path, line, column)
-            label = subject.trees[source].label
+            label = _trees(subject)[source].label
             return Location(label, path, moves.line(source, path, line), column)
         _, name, *said = value
         kind = self._kinds[name]

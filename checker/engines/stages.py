@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from checker.engines.schedule import Schedule
     from checker.graph.terms import Pool
     from checker.interpreter.stubs import Stubs
-    from checker.sources import Tree
     from checker.stored.matching import Given
 
 STEPS = 3
@@ -35,15 +34,14 @@ what a step hands on shows there only."""
 class Subject:
     """An engine, the trees it is read from, and the summaries it is read with.
 
-    `label` is that of the engine's own tree; `trees` are those of the workspace, and `keeper` gives
-    results that were worked out before, where that is wanted.
+    `label` is that of the engine's own tree; `keeper` gives results that were worked out before,
+    where that is wanted.
     """
 
     engine: Engine
     workspace: Workspace
     stubs: Stubs
     label: str
-    trees: tuple[Tree, ...] = ()
     keeper: Keeper | None = None
 
 

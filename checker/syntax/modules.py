@@ -170,6 +170,11 @@ class Workspace:
         self._texts: dict[str, dict[str, tuple[int, str, bytes]]] = {}
         self.trees: list[TreeLike] = [Watched(t, n, self._ledgers) for n, t in enumerate(trees)]
 
+    @property
+    def sources(self) -> tuple[TreeLike, ...]:
+        """The trees themselves: what is read there is not noted."""
+        return tuple(self._trees)
+
     @contextmanager
     def noting(self) -> Iterator[Ledger]:
         """Notes in a ledger what is asked while it is open."""

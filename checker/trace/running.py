@@ -187,12 +187,7 @@ def _library(job: dict[str, Any], operators: Operators) -> Library | Installed:
     if job.get("real"):
         return Installed(job["real"]["stand_ins"])
     trees = [MemoryTree(t["label"], t["roots"], t["files"]) for t in job["trees"]]
-    summaries = Stubs(
-        [
-            Summary(**{**s, "match": tuple(s["match"]), "defines": tuple(s["defines"])})
-            for s in job["summaries"]
-        ]
-    )
+    summaries = Stubs([_summary(said) for said in job["summaries"]])
     return Library(ParsedWorkspace(list(trees)), summaries, operators, set(job["eager"]))
 
 
@@ -266,3 +261,9 @@ def _results(job: dict[str, Any], operators: Operators, space: dict[str, Any]) -
         "stand_ins": sorted(getattr(operators.library, "touched", ())),
         "checkpoint": saved,
     }
+
+
+def _summary(said: dict[str, Any]) -> Summary:
+    """A summary as it was sent: JSON has no tuples."""
+    fields: dict[str, Any] = {k: tuple(v) if isinstance(v, list) else v for k, v in said.items()}
+    return Summary(**fields)

@@ -152,7 +152,9 @@ def test_a_stand_in_that_takes_part_leaves_no_verdict(
 ) -> None:
     site.edit("draft.py", "import torch\n", "import torch\nimport toy_station\n")
     site.edit(
-        "draft.py", "        memory = []\n", "        memory = []\n        toy_station.go()\n"
+        "draft.py",
+        "        memory = [[] for _ in self.layers]\n",
+        "        memory = [[] for _ in self.layers]\n        toy_station.go()\n",
     )
     assert site.trace() == 3
     said = capsys.readouterr().out

@@ -16,7 +16,7 @@ from tests.trace import toys
 if TYPE_CHECKING:
     from pathlib import Path
 
-HUGE = "        memory = []\n        spare = torch.zeros(1 << 50)\n"
+HUGE = "        memory = [[] for _ in self.layers]\n        spare = torch.zeros(1 << 50)\n"
 
 
 def interpreter(folder: Path, line: str, customised: str = "") -> str:
@@ -115,7 +115,7 @@ def test_out_of_memory(
     shutil.copytree(toys.TRAINER, folder)
     file = folder / "toy_trainer/draft.py"
     text = file.read_text("utf-8")
-    file.write_text(text.replace("        memory = []\n", HUGE, 1), "utf-8")
+    file.write_text(text.replace("        memory = [[] for _ in self.layers]\n", HUGE, 1), "utf-8")
     options = ["--device", "cpu", "--python", torch_python]
     assert main(["trace", str(folder), *options]) == 3
     told = capsys.readouterr().out
