@@ -125,6 +125,8 @@ def verify_question(request: VerifyRequest, rendering: list[Any]) -> dict[str, A
         "strict": request.strict,
         "ranks": [request.tensor_parallel, request.pipeline_parallel],
         "notes": [*request.notes],
+        "max_unproven": request.max_unproven,
+        "contracts": [[file.path, file.digest] for file in request.contracts],
     }  # fmt: skip
 
 
@@ -138,6 +140,7 @@ def capture_question(request: CaptureRequest, rendering: list[Any]) -> dict[str,
         "target": [request.target, request.layers, _file(request.config)],
         "ids": request.ids,
         "with": [[p.name, p.version] for p in request.with_],
+        "contracts": [[file.path, file.digest] for file in request.contracts],
     }
 
 

@@ -20,12 +20,14 @@ from checker.request import (
     TraceRequest,
     VerifyRequest,
 )
+from checker.settings import contract_files
 from checker.stored.folder import folder_config, read_checkpoint
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from checker.configs import ConfigFile
+    from checker.contract.added import Added
 
     _Commands: TypeAlias = argparse._SubParsersAction[Any]  # noqa: SLF001 - it has no public name
 
@@ -66,6 +68,7 @@ def parser(version: str) -> argparse.ArgumentParser:
     _add_expect(commands)
     explain = _command(commands, "explain", "everything the contract says about one clause")
     explain.add_argument("clause", metavar="CLAUSE", help="a clause id, as in residual-source")
+    _add_contract(explain)
     _add_colour(explain)
     return top
 
@@ -121,6 +124,10 @@ def _add_verify(commands: _Commands) -> None:
     given.add_argument(
         "--strict", action="store_true",
         help="where no configuration is given: the exit status is the worst of all that were tried",
+    )  # fmt: skip
+    given.add_argument(
+        "--max-unproven", metavar="N", type=_number, default=0,
+        help="exit with 0 if nothing is violated and at most N clauses are unproven",
     )  # fmt: skip
     given.add_argument("--tp", metavar="N", type=_count, default=1, help="tensor parallel size")
     given.add_argument("--pp", metavar="N", type=_count, default=1, help="pipeline parallel size")
@@ -210,11 +217,19 @@ def _add_interpreter(command: argparse._ActionsContainer) -> None:
 
 
 def _add_contracts(commands: _Commands) -> None:
-    contracts = _command(commands, "contracts", "list, show or validate the contract")
+    contracts = _command(commands, "contracts", "list, show, validate or describe the contract")
     actions = contracts.add_subparsers(dest="action", metavar="ACTION", required=True)
-    _add_colour(_command(actions, "list", "the clauses, one a line"))
-    show = _command(actions, "show", "a clause or a switch as data")
+    listing = _command(actions, "list", "the clauses, one a line")
+    _add_contract(listing)
+    _add_colour(listing)
+    show = _command(actions, "show", "a clause, a switch or an engine as data")
     show.add_argument("name", metavar="NAME")
+    _add_contract(show)
+    schema = _command(actions, "schema", "the JSON Schema of a kind of contract file")
+    schema.add_argument("name", metavar="NAME", nargs="?", help="default: the names there are")
+    pages = _command(actions, "pages", "write a page for each clause")
+    pages.add_argument("folder", metavar="FOLDER")
+    _add_contract(pages)
     validate = _command(actions, "validate", "check contract files against their schemas")
     validate.add_argument("files", metavar="FILE", nargs="*", help="default: the program's own")
 
@@ -250,7 +265,15 @@ def _add_colour(command: argparse.ArgumentParser) -> None:
     command.add_argument("--color", choices=("auto", "always", "never"), default="auto")
 
 
+def _add_contract(command: argparse.ArgumentParser) -> None:
+    command.add_argument(
+        "--contract", metavar="FILE", action="append", default=[],
+        help="contract files to add: clauses, switches, wires, engines, operators (repeatable)",
+    )  # fmt: skip
+
+
 def _add_access(command: argparse.ArgumentParser) -> None:
+    _add_contract(command)
     access = command.add_argument_group("access to sources")
     access.add_argument("--offline", action="store_true", help="fetch nothing, use what is cached")
     access.add_argument(
@@ -259,6 +282,12 @@ def _add_access(command: argparse.ArgumentParser) -> None:
     access.add_argument(
         "--no-cache", action="store_true", help="extract again; what was fetched is kept"
     )
+
+
+def _number(text: str) -> int:
+    if not text.isascii() or not text.isdigit() or len(text) > 6:
+        raise argparse.ArgumentTypeError(f"{text!r} is no number from 0 on")
+    return int(text)
 
 
 def _count(text: str) -> int:
@@ -297,12 +326,14 @@ def verify_request(given: argparse.Namespace, progress: Callable[[str], None]) -
         tensor_parallel=given.tp,
         pipeline_parallel=given.pp,
         access=access(given, progress),
+        contracts=contracts(given),
         witness=given.witness,
         python=given.python,
         prepare=given.prepare,
         strict=given.strict,
         draft=tensors,
         serve_draft=copied,
+        max_unproven=given.max_unproven,
     )
 
 
@@ -319,6 +350,7 @@ def capture_request(given: argparse.Namespace, progress: Callable[[str], None]) 
         config=_config(given.config),
         with_=tuple(_pin(text, "--with") for text in given.with_),
         access=access(given, progress),
+        contracts=contracts(given),
     )
 
 
@@ -340,6 +372,7 @@ def extract_request(given: argparse.Namespace, progress: Callable[[str], None]) 
         target=None if given.target is None else target(given.target),
         with_=tuple(_pin(text, "--with") for text in given.with_),
         access=access(given, progress),
+        contracts=contracts(given),
     )
 
 
@@ -352,12 +385,27 @@ def trace_request(given: argparse.Namespace, progress: Callable[[str], None]) ->
         with_=tuple(_pin(text, "--with") for text in given.with_),
         renames=tuple(_rename(text) for text in given.rename),
         access=access(given, progress),
+        contracts=contracts(given),
         python=given.python,
         prepare=given.prepare,
         real=given.real,
         device=given.device,
         values=given.values,
     )
+
+
+def contracts(given: argparse.Namespace) -> tuple[Added, ...]:
+    """The contract files of the folder's settings, and those that are named.
+
+    Raises:
+        InputError: one of them cannot be used.
+    """
+    paths = [*contract_files(), *map(Path, given.contract)]
+    if not paths:
+        return ()
+    from checker.contract.added import added
+
+    return added(paths)
 
 
 def access(given: argparse.Namespace, progress: Callable[[str], None]) -> Access:

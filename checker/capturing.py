@@ -35,10 +35,12 @@ def capturing(request: CaptureRequest, opened: list[Opened] | None = None) -> Ta
         InputError: the source is no server, or it has no such target class.
     """
     allow_deep_recursion()
-    server = open_side(load_engines(), "server", request.source, request.with_, request.access)
+    server = open_side(
+        load_engines(request.contracts), "server", request.source, request.with_, request.access
+    )
     if opened is not None:
         opened.append(server)
-    subject = server.outline()
+    subject = server.outline(request.contracts)
     if subject.engine.capture is None:
         raise InputError("nothing says how this server captures", "give a server", request.source)
     known = known_targets(subject) if request.target is None else [request.target]

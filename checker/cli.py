@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
     from checker.answers import Answer
+    from checker.contract.added import Added
     from checker.contract.model import Contract
     from checker.pairing import Opened
     from checker.report.model import Report
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 
 BUG = 2
 INTERRUPTED = 130
+_MOST_PROBLEMS = 50
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -39,7 +41,12 @@ def main(argv: Sequence[str] | None = None) -> int:
         sys.stdout.flush()
     except CheckerError as error:
         progress.clear()
-        _say(str(error))
+        problems = error.problems if isinstance(error, InputError) else (error,)
+        for problem in problems[:_MOST_PROBLEMS]:
+            _say(str(problem))
+        if isinstance(error, InputError) and len(problems) > _MOST_PROBLEMS:
+            last, more = error.problems[-1], len(problems) - _MOST_PROBLEMS
+            _say(f"{last.place}: and {more} more problems (mend those above first)")
         return error.exit_status
     except KeyboardInterrupt:
         progress.clear()
@@ -134,30 +141,37 @@ def _answer(request: VerifyRequest, given: argparse.Namespace) -> Answer:
     else:
         report = verify(request, opened)
     status = report.strict_exit_status if request.strict else report.exit_status
-    answer = Answer(_rendered(report, given.format, paint), status)
+    answer = Answer(_rendered(report, given.format, paint, request.contracts), status)
     if not request.witness:
         answers.keep(answer, opened)
     return answer
 
 
-def _rendered(report: Report, form: str, paint: Paint) -> str:
+def _rendered(report: Report, form: str, paint: Paint, more: tuple[Added, ...]) -> str:
     if form == "json":
         from checker.report.json import render as render_json
 
         return render_json(report.to_json())
+    from checker.contract.loading import load_contract
     from checker.report.text import render as render_text
 
-    return render_text(report, _contract(), paint=paint)
+    return render_text(report, load_contract(more), paint=paint)
 
 
 def _verify_example(given: argparse.Namespace, progress: Progress) -> Answer:
     """The example pair; where its releases cannot be had, the packaged engines, and why is said."""
-    from checker.arguments import access
+    from checker.arguments import access, contracts
     from checker.example import example
 
     _refuse_stray(given)
     pair = example(access(given, progress))
-    run = {"witness": given.witness, "python": given.python, "prepare": given.prepare}
+    run = {
+        "witness": given.witness,
+        "python": given.python,
+        "prepare": given.prepare,
+        "contracts": contracts(given),
+        "max_unproven": given.max_unproven,
+    }
     try:
         return _answer(replace(pair.request, **run), given)
     except InputError as error:
@@ -242,7 +256,7 @@ def _expect(given: argparse.Namespace, _: Progress) -> int:
 def _explain(given: argparse.Namespace, _: Progress) -> int:
     from checker.report.explain import render_clause
 
-    contract = _contract()
+    contract = _contract(given)
     clause = contract.clauses.get(given.clause)
     if clause is None:
         raise _unknown("clause", given.clause, contract.clauses)
@@ -251,20 +265,31 @@ def _explain(given: argparse.Namespace, _: Progress) -> int:
 
 
 def _contracts(given: argparse.Namespace, _: Progress) -> int:
+    from checker.arguments import contracts
     from checker.contract import files
-    from checker.report.explain import render_list
+    from checker.report import explain
 
     match given.action:
         case "list":
-            _write(render_list(_contract(), _paint(given, sys.stdout)))
+            _write(explain.render_list(_contract(given), _paint(given, sys.stdout)))
         case "show":
-            entries = files.entries()
+            entries = files.entries(contracts(given))
             if given.name not in entries:
-                raise _unknown("clause or switch", given.name, entries)
+                raise _unknown("clause, switch or engine", given.name, entries)
             _write(entries[given.name])
+        case "schema":
+            schemas = files.schemas()
+            if given.name is None:
+                _write("".join(f"{name}\n" for name in schemas))
+            elif given.name not in schemas:
+                raise _unknown("schema", given.name, schemas)
+            else:
+                _write(schemas[given.name].read_text("utf-8"))
+        case "pages":
+            for path in explain.write_pages(_contract(given), given.folder):
+                _write(f"{path}\n")
         case _:
-            for path, schema in files.to_validate(given.files):
-                files.check(path, schema)
+            for path, schema in files.validated(given.files):
                 _write(f"{path}: valid ({schema})\n")
     return 0
 
@@ -272,10 +297,11 @@ def _contracts(given: argparse.Namespace, _: Progress) -> int:
 # --- helpers -------------------------------------------------------------------------------------
 
 
-def _contract() -> Contract:
+def _contract(given: argparse.Namespace) -> Contract:
+    from checker.arguments import contracts
     from checker.contract.loading import load_contract
 
-    return load_contract()
+    return load_contract(contracts(given))
 
 
 def _unknown(kind: str, name: str, known: Iterable[str]) -> InputError:

@@ -28,6 +28,30 @@ class InputError(CheckerError):
         self.remedy = remedy
         self.place = place
 
+    @property
+    def problems(self) -> tuple[InputError, ...]:
+        """All that is wrong; of a plain error itself."""
+        return (self,)
+
     def __str__(self) -> str:
         where = f"{self.place}: " if self.place else ""
         return f"{where}{self.message} ({self.remedy})"
+
+
+class InputErrors(InputError):
+    """Several things that are wrong; the first one speaks for all where there is one line only."""
+
+    def __init__(self, errors: list[InputError]) -> None:
+        first = errors[0]
+        super().__init__(first.message, first.remedy, first.place)
+        self._errors = tuple(errors)
+
+    @classmethod
+    def of(cls, errors: list[InputError]) -> InputError:
+        """One error out of one or more."""
+        flat = [problem for error in errors for problem in error.problems]
+        return flat[0] if len(flat) == 1 else cls(flat)
+
+    @property
+    def problems(self) -> tuple[InputError, ...]:
+        return self._errors

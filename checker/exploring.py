@@ -10,6 +10,7 @@ from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+from checker.contract.derived import derived
 from checker.contract.loading import load_exploration
 from checker.engines import Inputs, defaults
 from checker.errors import InputError
@@ -57,15 +58,14 @@ def explore(request: VerifyRequest, opened: list[Opened] | None = None) -> Repor
     if opened is not None:
         opened += [pair.trainer, pair.server]
     exploration = load_exploration()
-    if pair.target is None:
-        pair = replace(pair, target=dict(exploration.target))
+    pair = replace(pair, target=_target(pair, exploration))
     told = _defaults(pair, exploration)
     able = {
         name
         for name, switch in pair.contract.switches.items()
         if _place(switch, pair.trainer.engine) is not None
     }
-    settings = list(_settings(told, exploration, able))
+    settings = list(_settings(told, _filled(exploration, _layers(pair, exploration)), able))
     first, *others = settings
     explorer = _Explorer(pair, request, exploration)
     report = explorer.reader.report(explorer.pair(first), _noted(request, first, told))
@@ -78,6 +78,24 @@ def explore(request: VerifyRequest, opened: list[Opened] | None = None) -> Repor
             also_seen(tree, record)
         found.append(explored)
     return replace(report, configurations=tuple(found))
+
+
+def _target(pair: Pairing, exploration: Exploration) -> dict[str, Any]:
+    """The target: the given configuration, or an ordinary one of the given class and layers."""
+    given = pair.target or {}
+    stated = any(pair.contract.target["hidden"] in part for part in _parts(given))
+    return dict(given) if stated else {**exploration.target, **given}
+
+
+def _layers(pair: Pairing, exploration: Exploration) -> int:
+    """How many layers the target has; a configuration of several models has them nested."""
+    key = pair.contract.target["layers"]
+    counts = [part.get(key) for part in (*_parts(pair.target or {}), exploration.target)]
+    return next(count for count in counts if isinstance(count, int))
+
+
+def _parts(config: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    return [config, *(value for value in config.values() if isinstance(value, dict))]
 
 
 def _defaults(pair: Pairing, exploration: Exploration) -> Defaults:
@@ -106,7 +124,21 @@ def _noted(request: VerifyRequest, first: Setting, told: Defaults) -> VerifyRequ
         notes.append(f"the training command's defaults are not known: {told.reason}")
     if request.target is None:
         notes.append("no target is given: it is the one of the contract's exploration")
+    elif request.target.config is None:
+        notes.append("the target's sizes are those of the contract's exploration")
     return replace(request, notes=tuple(notes))
+
+
+def _filled(exploration: Exploration, layers: int) -> Exploration:
+    """The same with the boundaries that a target of so many layers has."""
+    said = (exploration.boundaries, *exploration.other_boundaries)
+    values = [derived({"derived": {"ids": text}}, {"layers": layers})["ids"] for text in said]
+    default, *others = ({exploration.layer_ids: value} for value in values)
+    return replace(
+        exploration,
+        draft={**exploration.draft, **default},
+        settings=(*exploration.settings, *others),
+    )
 
 
 def _settings(told: Defaults, exploration: Exploration, able: set[str]) -> Iterator[Setting]:

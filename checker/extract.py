@@ -35,14 +35,15 @@ def extract(request: ExtractRequest) -> Node:
         InputError: the source, the configuration or the engine cannot be used.
     """
     allow_deep_recursion()
-    engines = load_engines()
+    added = request.contracts
+    engines = load_engines(added)
     role = role_of(engines, request.source)
     opened = open_side(engines, role, request.source, request.with_, request.access)
     file = request.config or read_config(str(FOLDER / _OPTIONS[role]))
-    subject = opened.subject(load_operators())
+    subject = opened.subject(load_operators(added))
     engine = without_loading(subject.engine)
     config = config_of(file, engine, "--config")
-    inputs = Inputs(config, target_config_of(request.target, load_contract().target))
+    inputs = Inputs(config, target_config_of(request.target, load_contract(added).target))
     extraction = extract_side(replace(subject, engine=engine), Pool(), inputs)
     if extraction.failure is not None:
         failure = extraction.failure

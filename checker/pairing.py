@@ -22,6 +22,7 @@ from checker.engines import (
 )
 from checker.engines.checkpoint import renamed
 from checker.errors import InputError
+from checker.judging.wording import spelled, stated
 from checker.launch import parse_launch
 from checker.sources import Tree, library_trees, open_source
 from checker.stored.matching import Stored, matched
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from checker.configs import ConfigFile
+    from checker.contract.added import Added
     from checker.contract.model import Contract, Format
     from checker.engines import Keeper
     from checker.graph.terms import Pool
@@ -61,12 +63,12 @@ class Opened:
         """The engine's own source."""
         return self.trees[0]
 
-    def outline(self) -> Subject:
+    def outline(self, added: Iterable[Added] = ()) -> Subject:
         """The engine's own tree alone, for running targets in outline.
 
         Their configurations are open: the classes that libraries have for them are not needed.
         """
-        return self._subject(load_outlines(), (self.tree,))
+        return self._subject(load_outlines(added), (self.tree,))
 
     def subject(self, stubs: Stubs) -> Subject:
         """What the engines stage works on."""
@@ -92,6 +94,7 @@ class Pairing:
     renames: tuple[tuple[str, str], ...]
     draft: Checkpoint | None = None
     serve_draft: Checkpoint | None = None
+    contracts: tuple[Added, ...] = ()
 
     @property
     def trees(self) -> tuple[Tree, ...]:
@@ -99,8 +102,18 @@ class Pairing:
         return (*self.trainer.trees, *self.server.trees)
 
     def trained(self, subject: Subject, pool: Pool, config: dict[str, Any]) -> Extraction:
-        """The trainer's side, for a configuration."""
-        return extract_side(subject, pool, Inputs(config, self.target, self.launch))
+        """The trainer's side, for a configuration.
+
+        Of switches that a user has added and the trainer's description does not tell, the
+        configuration does.
+        """
+        found = extract_side(subject, pool, Inputs(config, self.target, self.launch))
+        for file in self.contracts:
+            for name in file.data["switches"] if file.kind == "switches" else ():
+                switch = self.contract.switches[name]
+                place, value = stated(config, spelled(switch, subject.engine))
+                found.switches.setdefault(name, switch.default if place is None else value)
+        return found
 
     def stored(self, train: Extraction) -> Stored | None:
         """What lies in the draft's folders, against what the trainer saves; None without any."""
@@ -149,15 +162,15 @@ def open_pair(request: VerifyRequest) -> Pairing:
     Raises:
         InputError: something the user gave cannot be used.
     """
-    engines = load_engines()
-    access, contract = request.access, load_contract()
+    access, added = request.access, request.contracts
+    engines, contract = load_engines(added), load_contract(added)
     trainer = open_side(engines, "trainer", request.train, request.train_with, access)
     server = open_side(engines, "server", request.serve, request.serve_with, access)
     return Pairing(
         contract,
         trainer,
         server,
-        load_operators(),
+        load_operators(added),
         {},
         {},
         target_config_of(request.target, contract.target),
@@ -165,6 +178,7 @@ def open_pair(request: VerifyRequest) -> Pairing:
         tuple((r.old, r.new) for r in request.renames),
         request.draft,
         request.serve_draft,
+        request.contracts,
     )
 
 

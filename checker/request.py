@@ -1,4 +1,7 @@
-"""What a user asks for, as typed values: the command line on one side, the stages on the other."""
+"""What a user asks for, as typed values: the command line on one side, the stages on the other.
+
+In every request `contracts` are the contract files that the user adds.
+"""
 
 from __future__ import annotations
 
@@ -9,6 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from checker.configs import ConfigFile
+    from checker.contract.added import Added
     from checker.stored.folder import Checkpoint
 
 
@@ -57,8 +61,9 @@ class VerifyRequest:
     `serve_draft` those of the copy that is served, where it is another one. `notes` are assumptions
     to be stated in the report beside those that `verify` itself makes. With `witness` the real code
     of both sides is run on small numbers too, by the interpreter `python` (this one when it is
-    None), or with `prepare` by one whose environment is made for it. `strict`: where drafts are
-    explored, all of them count.
+    None), or with `prepare` by one whose environment is made for it. `max_unproven` clauses may be
+    unproven without changing the exit status; `strict`: where drafts are explored, all of them
+    count.
     """
 
     train: str
@@ -73,6 +78,7 @@ class VerifyRequest:
     tensor_parallel: int = 1
     pipeline_parallel: int = 1
     access: Access = Access()
+    contracts: tuple[Added, ...] = ()
     notes: tuple[str, ...] = ()
     witness: bool = False
     python: str | None = None
@@ -80,6 +86,7 @@ class VerifyRequest:
     strict: bool = False
     draft: Checkpoint | None = None
     serve_draft: Checkpoint | None = None
+    max_unproven: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,6 +103,7 @@ class TraceRequest:
     with_: tuple[Pin, ...] = ()
     renames: tuple[Rename, ...] = ()
     access: Access = Access()
+    contracts: tuple[Added, ...] = ()
     python: str | None = None
     prepare: bool = False
     real: bool = False
@@ -117,6 +125,7 @@ class CaptureRequest:
     config: ConfigFile | None = None
     with_: tuple[Pin, ...] = ()
     access: Access = Access()
+    contracts: tuple[Added, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,3 +137,4 @@ class ExtractRequest:
     target: Target | None = None
     with_: tuple[Pin, ...] = ()
     access: Access = Access()
+    contracts: tuple[Added, ...] = ()

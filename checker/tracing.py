@@ -58,7 +58,8 @@ def trace(request: TraceRequest) -> Trace:
         InputError: the source, the configuration or the interpreter cannot be used.
     """
     allow_deep_recursion()
-    engines, contract = load_engines(), load_contract()
+    added = request.contracts
+    engines, contract = load_engines(added), load_contract(added)
     role = role_of(engines, request.source)
     python = request.python
     if request.prepare:
@@ -71,7 +72,7 @@ def trace(request: TraceRequest) -> Trace:
             opened = _as_installed(request, engines, role, worker)
         else:
             opened = open_side(engines, role, request.source, request.with_, request.access)
-        subject = opened.subject(load_operators())
+        subject = opened.subject(load_operators(added))
         config, target = _configurations(request, role, subject.engine)
         device = _device(request.device, worker)
         if device not in _SIZED:
@@ -132,7 +133,7 @@ def _configurations(
     """What is given, and the example's where nothing is."""
     file = request.config or read_config(str(FOLDER / _OPTIONS[role]))
     config = config_of(file, engine, "--config")
-    contract = load_contract()
+    contract = load_contract(request.contracts)
     target = target_config_of(request.target, contract.target)
     if target is None:
         target = dict(read_config(str(FOLDER / "target.json")).data)

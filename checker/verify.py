@@ -152,7 +152,7 @@ class Reader:
         question = question_for(pair.target, asked_ids, pair.contract.target)
         if question is None or server.engine.capture is None:
             return
-        subject = server.outline()
+        subject = server.outline(pair.contracts)
         serve.told = said = told(subject, inputs.config, inputs.launch)
         if said is not None and said.is_told:
             question = replace(question, ids=said.ids)
@@ -193,6 +193,7 @@ def _report(
         facts=Facts(_facts(train, {}), _facts(serve, serve.weights)),
         excerpts=_excerpts(results, (*trainer.trees, *server.trees)),
         stored=None if case.stored is None else accounted(case.stored, serve),
+        max_unproven=request.max_unproven,
     )
 
 

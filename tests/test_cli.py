@@ -64,7 +64,7 @@ def test_every_option_reaches_the_request(stage: Stage, tmp_path: Path) -> None:
         "--serve-config", f"{tmp_path}/serve.json",
         "--target", f"{tmp_path}/target.json", "--rename", "layers.0=midlayer", "--rename", "a=b",
         "--train-with", "base==5.1", "--serve-with", "base==4.0", "--tp", "2", "--pp", "4",
-        "--launch", str(launch), "--offline", "--no-cache",
+        "--launch", str(launch), "--offline", "--no-cache", "--max-unproven", "2",
     ]  # fmt: skip
     assert main(["verify", *arguments]) == 0
     request = stage.asked[0]
@@ -81,6 +81,7 @@ def test_every_option_reaches_the_request(stage: Stage, tmp_path: Path) -> None:
     )
     assert (request.tensor_parallel, request.pipeline_parallel) == (2, 4)
     assert request.launch == "python -m server --flag\n"
+    assert request.max_unproven == 2
     assert (request.access.offline, request.access.use_cache) == (True, False)
 
 

@@ -41,11 +41,19 @@ def faults(case: Case, ran: Ran) -> list[str]:
 
 
 def _error_faults(case: Case, ran: Ran) -> list[str]:
-    """An error is one line: the place, what is wrong there, and the remedy in brackets."""
+    """An error is one line: the place, what is wrong there, and the remedy in brackets.
+
+    All mistakes of contract files are told, a line for each.
+    """
+    lines = ran.err.removesuffix("\n").split("\n")
     found = []
-    line = ran.err.removesuffix("\n")
-    if "\n" in line or "\r" in line:
-        found.append("an error of several lines")
+    if len(lines) > 1 and case.argv[0] != "contracts":
+        found.append(f"an error of several lines: {ran.err[:300]}")
+    return found + [fault for line in lines for fault in _line_faults(case, ran, line)]
+
+
+def _line_faults(case: Case, ran: Ran, line: str) -> list[str]:
+    found = []
     if not line.startswith("eagle3-check: ") or not line.endswith(")"):
         found.append("no error in the program's form")
     if not any(place in line for place in case.places):

@@ -8,20 +8,32 @@ from typing import TYPE_CHECKING
 
 import yaml
 
-from checker.contract.loading import load_plain, load_yaml
+from checker.contract.documents import read_document
+from checker.contract.loading import load_plain
+from checker.contract.validation import validate
 from checker.data import CONTRACTS, SCHEMAS
-from checker.errors import InputError
+from checker.errors import InputError, InputErrors
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
+
+    from checker.contract.added import Added
+    from checker.contract.documents import Document
 
 _MODELINE = re.compile(rb"#\s*yaml-language-server:\s*\$schema=\S*?([\w-]+)\.schema\.json\s*")
-
-
-def to_validate(given: Sequence[str]) -> list[tuple[Path, str]]:
-    """The named files, or all of the program's own, each with the schema that it names."""
-    paths = [Path(name) for name in given] or own_files()
-    return [(path, schema_of(path)) for path in paths]
+_KINDS = {
+    "clauses": "clauses",
+    "switches": "switches",
+    "engine": "engine",
+    "operators": "operators",
+    "wires": "wires",
+    "parameters": "wires",
+    "roles": "wires",
+    "derived": "wires",
+    "values": "wires",
+}
+"""The schema of a file that names none, by a key that only such files have."""
+REPORT = "report"
 
 
 def own_files() -> list[Path]:
@@ -29,44 +41,95 @@ def own_files() -> list[Path]:
     return sorted(CONTRACTS.rglob("*.yaml"))
 
 
-def schema_of(path: Path) -> str:
-    """The schema that a file names in its first lines, in the way editors understand.
+def schemas() -> dict[str, Path]:
+    """The schemas that come with the program, by name."""
+    found = sorted(SCHEMAS.glob("*.schema.json"))
+    return {path.name.removesuffix(".schema.json"): path for path in found}
+
+
+def validated(given: Sequence[str]) -> Iterator[tuple[Path, str]]:
+    """Each named file, or all of the program's own, with the schema that it follows.
 
     Raises:
-        InputError: the file cannot be read, or names no schema of ours.
+        InputErrors: at the end, everything that is wrong with any of them.
     """
-    known = sorted(file.name.removesuffix(".schema.json") for file in SCHEMAS.glob("*.schema.json"))
-    try:
-        with path.open("rb") as stream:
-            head = stream.read(1024)
-    except (OSError, ValueError) as error:
-        reason = getattr(error, "strerror", None) or str(error)
-        message = f"cannot be read: {reason}"
-        raise InputError(message, "give a contract file", str(path)) from None
-    match = _MODELINE.search(head)
-    name = match[1].decode() if match else None
-    if name not in known:
-        message = f"names no schema of ours ({', '.join(known)})" if name is None else (
-            f"names the unknown schema {name!r} ({', '.join(known)})"
-        )  # fmt: skip
-        remedy = "begin it with: # yaml-language-server: $schema=../schema/NAME.schema.json"
-        raise InputError(message, remedy, f"{path}:1")
-    return name
+    problems: list[InputError] = []
+    for path in [Path(name) for name in given] or own_files():
+        try:
+            document = read_document(path)
+            kind = detected(document)
+            validate(document, kind)
+        except InputError as error:
+            problems.append(error)
+        else:
+            yield path, kind
+    if problems:
+        raise InputErrors.of(problems)
 
 
-def check(path: Path, schema: str) -> None:
-    """Raises an `InputError` with the line of what is wrong, if anything is."""
-    load_yaml(path, schema)
+def detected(document: Document) -> str:
+    """The schema that a file names in its first lines, or the one of files with such keys.
+
+    Raises:
+        InputError: it names none of ours, and nothing tells what it is.
+    """
+    known = [name for name in schemas() if name != REPORT]
+    with document.path.open("rb") as stream:
+        match = _MODELINE.search(stream.read(1024))
+    if match is not None:
+        name = match[1].decode()
+        if name not in known:
+            message = f"names the unknown schema {name!r} ({', '.join(known)})"
+            raise InputError(message, _MARK, f"{document.path}:1")
+        return name
+    keys = document.data if isinstance(document.data, dict) else {}
+    kinds = dict.fromkeys(kind for key, kind in _KINDS.items() if key in keys)
+    if len(kinds) != 1:
+        message = f"is none of ours: {', '.join(known)}"
+        raise InputError(message, _MARK, f"{document.path}:1")
+    return next(iter(kinds))
 
 
-def entries(algorithm: str = "eagle3") -> dict[str, str]:
-    """Clauses by id and switches by name, each as the YAML that defines it."""
+_MARK = "begin it with: # yaml-language-server: $schema=../schema/NAME.schema.json"
+
+
+def check(path: Path) -> str:
+    """The schema that a file follows.
+
+    Raises:
+        InputError: everything that is wrong with it.
+    """
+    document = read_document(path)
+    kind = detected(document)
+    validate(document, kind)
+    return kind
+
+
+def entries(added: Sequence[Added] = (), algorithm: str = "eagle3") -> dict[str, str]:
+    """Clauses by id, switches and engines by name, each as the YAML that defines it."""
     folder = CONTRACTS / algorithm
-    clauses = load_plain(folder / "clauses.yaml")["clauses"]
-    switches = load_plain(folder / "switches.yaml")["switches"]
-    found = {clause["id"]: _dump(clause) for clause in clauses}
-    return found | {name: _dump({name: switch}) for name, switch in switches.items()}
+    documents = [load_plain(folder / name) for name in ("clauses.yaml", "switches.yaml")]
+    documents += [load_plain(path) for path in sorted((CONTRACTS / "engines").glob("*.yaml"))]
+    found: dict[str, str] = {}
+    for data in (*documents, *(file.data for file in added)):
+        found |= {clause["id"]: _dump(clause) for clause in data.get("clauses", ())}
+        found |= {name: _dump({name: s}) for name, s in data.get("switches", {}).items()}
+        if "engine" in data:
+            found[data["engine"]] = _dump(data)
+    return found
 
 
 def _dump(data: object) -> str:
-    return yaml.safe_dump(data, sort_keys=False, allow_unicode=True, width=96)
+    return yaml.dump(data, Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=96)
+
+
+class _Dumper(yaml.SafeDumper):
+    """Texts of several lines as they are written in the files."""
+
+
+_Dumper.add_representer(
+    str,
+    lambda dumper, text: dumper.represent_scalar(
+        "tag:yaml.org,2002:str", text, style="|" if "\n" in text else None
+    ),
+)

@@ -135,13 +135,17 @@ class Exploration:
 
     `target` is a target's configuration; `draft` switches of an ordinary draft for it, where a
     trainer's defaults say nothing; `settings` switches that are set together, None to take one out.
-    `layer_ids` is the switch whose items are boundaries here and layer ids in configurations.
+    `layer_ids` is the switch whose items are boundaries here and layer ids in configurations; its
+    values, `boundaries` in an ordinary draft and `other_boundaries` besides, are expressions over
+    `layers`, the number of the target's.
     """
 
     layer_ids: str
     target: Mapping[str, Any]
     draft: Mapping[str, Any]
     settings: tuple[Mapping[str, Any], ...]
+    boundaries: str
+    other_boundaries: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)

@@ -44,7 +44,7 @@ class Wiring(Protocol):
     switches: Mapping[str, Any]
     parameters: Mapping[str, Any]
     operators: Mapping[str, Any]
-    parts: dict[Term, list[Term]]
+    parts: dict[Term, dict[Term, None]]
 
     def has(self, name: str) -> bool: ...
 
@@ -131,16 +131,16 @@ class PlaceScope:
                 flat = arg.term not in term.args and arg.term.op == term.op
                 if arg.names and (flat or arg.term in term.args):
                     labels.edges.setdefault((term, arg.term), arg.names)
-                    self.wiring.parts.setdefault(term, []).append(arg.term)
+                    self.wiring.parts.setdefault(term, {})[arg.term] = None
                 for inner in self._inner(arg.term) if flat else ():
                     names = labels.edges.get((arg.term, inner))
                     if names:
                         labels.edges.setdefault((term, inner), names)
-                        self.wiring.parts.setdefault(term, []).append(inner)
+                        self.wiring.parts.setdefault(term, {})[inner] = None
 
     def _inner(self, term: Term) -> tuple[Term, ...]:
         """What a sum was made of: its operands, and sums that went into it."""
-        return (*term.args, *self.wiring.parts.get(term, ()))
+        return tuple(dict.fromkeys((*term.args, *self.wiring.parts.get(term, ()))))
 
     def _apply(
         self, function: str, parameter: str | None, args: list[Value], attrs: dict[str, Value]

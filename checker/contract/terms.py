@@ -80,7 +80,7 @@ class _Wiring:
         self._wires: dict[str, Any] = {n.replace("-", "_"): d for n, d in defined.items()}
         self._names = {name.replace("-", "_"): name for name in defined}
         self._layered = self._find_layered()
-        self.parts: dict[Term, list[Term]] = {}
+        self.parts: dict[Term, dict[Term, None]] = {}
         self._values: dict[tuple[str, int, int | None], Value] = {}
         self._pending: set[tuple[str, int, int | None]] = set()
 

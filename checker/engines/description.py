@@ -10,7 +10,9 @@ from checker.data import CONTRACTS
 from checker.interpreter import stubs
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
+
+    from checker.contract.added import Added
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,12 +118,20 @@ class Engine:
     order: Stage | None = None
 
 
-def load_engines() -> tuple[Engine, ...]:
-    """All engines that are described, in order of their files' names."""
-    return tuple(
+def load_engines(added: Iterable[Added] = ()) -> tuple[Engine, ...]:
+    """All engines that are described: added ones first, the others by their files' names.
+
+    One that is added takes the place of the one that has its name.
+    """
+    more = [_engine(file.path, file.data) for file in added if file.kind == "engine"]
+    own = (
         _engine(path.name, load_plain(path))
         for path in sorted((CONTRACTS / "engines").glob("*.yaml"))
     )
+    found = {engine.name: engine for engine in reversed(more)}
+    for engine in own:
+        found.setdefault(engine.name, engine)
+    return tuple(found.values())
 
 
 def _engine(file: str, document: Any) -> Engine:
@@ -183,19 +193,30 @@ def _run_time(document: Any) -> RunTime:
     )
 
 
-def load_operators() -> stubs.Stubs:
-    """All operator summaries."""
-    return stubs.load((path.name, load_plain(path)) for path in _files("operators"))
+def load_operators(added: Iterable[Added] = ()) -> stubs.Stubs:
+    """All operator summaries; added ones go before the others."""
+    more = [d for d in _summaries(added) if not d[1].get("outline", False)]
+    return stubs.load((*more, *((path.name, load_plain(path)) for path in _files("operators"))))
 
 
-def load_outlines() -> stubs.Stubs:
+def load_outlines(added: Iterable[Added] = ()) -> stubs.Stubs:
     """Operator summaries for targets in outline; they go before those that compute.
 
     What is described for the code around a draft alone (`native: false`) is left open here.
     """
+    more = _summaries(added)
     paths = [*_files("outlines"), *_files("operators")]
-    documents = [(path.name, load_plain(path)) for path in paths]
+    documents = [
+        *(d for d in more if d[1].get("outline", False)),
+        *(d for d in more if not d[1].get("outline", False)),
+        *((path.name, load_plain(path)) for path in paths),
+    ]
     return stubs.load((n, d) for n, d in documents if d.get("native", True))
+
+
+def _summaries(added: Iterable[Added]) -> list[tuple[str, Any]]:
+    """Added files of summaries, the last one first."""
+    return [(file.path, file.data) for file in added if file.kind == "operators"][::-1]
 
 
 def _files(folder: str) -> list[Any]:

@@ -65,6 +65,7 @@ class Extraction:
     → parameter it reached (server side); `parameters`: parameter → names of the tensors in it, None
     for one that is not known, nothing where it kept its initial value; `left_at`: name in the
     loader → how far a loop came with it. `trained` are the parameters used with gradients.
+    `accuracies`: what the trainer reports of each step → of what it is a share (None: unknown).
     `training_target`: what the trainer gives the target's head to make its targets.
     `vocabulary_map`: target ids by draft ids, None where the side keeps none; `maps_vocabulary`:
     whether its description says so at all.
@@ -101,6 +102,7 @@ class Extraction:
     decisions: list[Decision] = field(default_factory=list)
     doubts: list[Failure] = field(default_factory=list)
     training_target: Term | None = None
+    accuracies: dict[str, str | None] = field(default_factory=dict)
     vocabulary_map: Term | None = None
     maps_vocabulary: bool = False
     results: dict[Term, tuple[Result, ...]] = field(default_factory=dict)
@@ -336,6 +338,11 @@ def _collect(m: Machine, names: dict[str, Any], result: Extraction) -> None:
     count, ids, switches = (names.get(n) for n in ("aux_count", "aux_layer_ids", "switches"))
     result.aux_count = count if isinstance(count, int) else result.aux_count
     result.captures = names.get("use_aux") is True
+    accuracies = names.get("accuracies")
+    if isinstance(accuracies, dict):
+        result.accuracies = {
+            str(n): k if isinstance(k, str) else None for n, k in accuracies.items()
+        }
     if isinstance(switches, dict):
         result.switches = switches
     if isinstance(ids, list):

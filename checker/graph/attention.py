@@ -8,7 +8,7 @@ from checker.graph.arithmetic import scaled, times
 from checker.graph.dims import equal, exact_div
 from checker.graph.rotary import shift_of
 from checker.graph.rules import Attrs, Number, Rule, Rules, need
-from checker.graph.terms import Attr, ShapeError, Term, postorder
+from checker.graph.terms import Attr, ShapeError, Term
 
 Group = tuple[Term, Term, Attr]
 EVERYTHING: Final[Attr] = (None, None)
@@ -44,9 +44,9 @@ def _attention(b: Rules, args: tuple[Term, ...], attrs: Attrs) -> Term:
 
 
 def _order(group: Group) -> tuple[int, str, str, str]:
-    """Earlier steps are computed from less; which comes first is a matter of spelling only."""
+    """Earlier steps are less deep; which comes first is a matter of spelling only."""
     key, value, band = group
-    return (len(postorder(key)), key.key, value.key, str(band))
+    return (key.depth, key.key, value.key, str(band))
 
 
 def _never(band: Attr) -> bool:

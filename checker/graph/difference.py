@@ -84,9 +84,10 @@ def difference(
         else:
             edits[_edit(change, owners.of(change, pairs))] = None
     hidden, uncompared = _unseen(trace, labels, train)
+    partners = trace.partners(labels)
     return Difference(
         edits=tuple(_one_per_layer(tuple(edits), trace, owners)),
-        aligned={wire: (term, trace.partner(wire, labels)) for wire, term in _wires(labels)},
+        aligned={wire: (term, partners[wire]) for wire, term in _wires(labels)},
         hidden=hidden,
         uncompared=uncompared,
         pairs=tuple(stand_ins),

@@ -53,7 +53,7 @@ def common_shape(op: str, args: Sequence[Term]) -> Shape:
     """The shape of an elementwise result: scalars broadcast, all others are alike."""
     shape: Shape = ()
     for arg in args:
-        if not arg.shape:
+        if not arg.shape or arg.shape == shape:  # a sum of many has one shape: said at once
             continue
         if not shape:
             shape = arg.shape

@@ -41,7 +41,9 @@ class Likeness:
     def learn(self, roots: Iterable[Term]) -> None:
         """Compute the leaf sets of everything below these terms."""
         below: dict[Term, int] = {}
-        sums: list[Term] = []
+        order: dict[Term, int] = {}
+        sums: dict[Term, list[Term]] = {}  # by the deepest operand, which few have in common
+        parts: dict[Term, frozenset[Term]] = {}
         for i, term in enumerate(postorder(*roots)):
             own = 1 << i
             leaves, wild = 0, 0
@@ -70,9 +72,12 @@ class Likeness:
             self._forms[term] = self._form(term)
             self.sizes[term] = own.bit_count()
             if term.op in ("add", "mul"):
-                flat = [t for t in sums if t.op == term.op and set(t.args) < set(term.args)]
-                self._partials[term] = flat
-                sums.append(term)
+                mine = parts[term] = frozenset(term.args)
+                near = (t for arg in dict.fromkeys(term.args) for t in sums.get(arg, ()))
+                flat = [t for t in near if t.op == term.op and parts[t] < mine]
+                self._partials[term] = sorted(flat, key=order.__getitem__)
+                order[term] = i
+                sums.setdefault(max(term.args, key=lambda arg: arg.depth), []).append(term)
 
     def _learn_heads(self, term: Term) -> None:
         """The parameters applied last (by the term, or by what it is made of), and those before."""

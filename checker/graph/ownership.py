@@ -59,6 +59,10 @@ class Trace:
         self.edges.update(((user, used), None) for user in alike for used in user.args)
         self.compared.update(alike)
         self._kept.update(alike)
+        self._users: dict[Term, list[tuple[int, Term]]] = {}
+        for place, (user, used) in enumerate(self._at):
+            if user is not None:
+                self._users.setdefault(used, []).append((place, user))
 
     def kept(self, term: Term) -> bool:
         """Whether a term that is missing for one use is there for another."""
@@ -73,21 +77,29 @@ class Trace:
         result: dict[Term, None] = {}
         frontier = [term]
         while frontier:
-            found = [u for (u, used) in self._at if u is not None and used in frontier]
-            frontier = [u for u in dict.fromkeys(found) if u not in result]
+            found = sorted(
+                (user for used in frontier for user in self._users.get(used, ())),
+                key=lambda user: user[0],
+            )
+            frontier = [u for u in dict.fromkeys(term for _, term in found) if u not in result]
             result.update(dict.fromkeys(frontier))
         return list(result)
 
-    def partner(self, wire: Wire, labels: Labels) -> Term | None:
-        """The serve term that stands in this wire's place."""
+    def partners(self, labels: Labels) -> dict[Wire, Term | None]:
+        """The serve terms that stand in the places of wires, found in one pass."""
+        by_use: dict[Wire, Term] = {}
         for edge, names in labels.edges.items():
-            if wire in names and edge in self._at:
-                return self._at[edge][1]
-        term = labels.terms[wire]
-        for pair in self.uses:
-            if pair[0] is term:
-                return pair[1]
-        return term if term in self._kept else None
+            if edge in self._at:
+                for name in names:
+                    by_use.setdefault(name, self._at[edge][1])
+        by_term: dict[Term, Term] = {}
+        for train, serve in self.uses:
+            by_term.setdefault(train, serve)
+        found: dict[Wire, Term | None] = {}
+        for wire, term in labels.terms.items():
+            partner = by_use.get(wire, by_term.get(term))
+            found[wire] = term if partner is None and term in self._kept else partner
+        return found
 
 
 class Owners:

@@ -29,13 +29,17 @@ class ShapeError(Exception):
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Term:
-    """One operator applied to terms. Equality is identity; `key` is stable across runs."""
+    """One operator applied to terms. Equality is identity; `key` is stable across runs.
+
+    `depth` is the longest way down to a term without arguments.
+    """
 
     op: str
     args: tuple[Term, ...]
     attrs: tuple[tuple[str, Attr], ...]
     shape: Shape
     key: str
+    depth: int = 0
 
     def attr(self, name: str, default: Attr = None) -> Attr:
         """The attribute called `name`, or `default`."""
@@ -71,7 +75,8 @@ class Pool:
         key = _digest(op, args, pairs, shape)
         term = self._terms.get(key)
         if term is None:
-            term = self._terms[key] = Term(op, args, pairs, shape, key)
+            depth = 1 + max((arg.depth for arg in args), default=-1)
+            term = self._terms[key] = Term(op, args, pairs, shape, key, depth)
         return term
 
     def serial(self) -> int:

@@ -6,7 +6,7 @@ import ast
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from checker.interpreter import attributes, calls, expressions
+from checker.interpreter import attributes, calls, expressions, fallbacks
 from checker.interpreter.values import (
     ClassValue,
     External,
@@ -43,6 +43,7 @@ def _guarded(m: Machine, frame: Frame, stmt: ast.Try) -> Signal | None:
     from checker.interpreter.statements import run_block
 
     m.trying += bool(stmt.handlers)
+    mark = len(m.reads)
     try:
         signal = run_block(m, frame, stmt.body)
     except Raised as raised:
@@ -50,7 +51,9 @@ def _guarded(m: Machine, frame: Frame, stmt: ast.Try) -> Signal | None:
         if handler is None:
             raise
         with handling(m, frame, handler, raised):
-            return run_block(m, frame, handler.body)
+            signal = run_block(m, frame, handler.body)
+        fallbacks.noted(m, frame, mark, raised, stmt, handler)
+        return signal
     finally:
         m.trying -= bool(stmt.handlers)
     if signal is None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from checker.graph.matching import Kind
 from checker.graph.terms import Term, postorder, unknowns
-from checker.judging import captures, facts, flags, owners, stored, targets, wording
+from checker.judging import accuracies, captures, facts, flags, owners, stored, targets, wording
 from checker.report.model import RAISES, ClauseResult, Raised, SideValue, Status
 
 if TYPE_CHECKING:
@@ -97,6 +97,7 @@ def _by_facts(case: Case, results: dict[str, ClauseResult]) -> None:
         targets.vocabulary,
         targets.training_target,
         stored.values,
+        accuracies.metrics,
     ):
         result = decide(case, results)
         if result is not None:
@@ -187,7 +188,16 @@ def _wires_by_clause(contract: Contract, comparison: Comparison) -> dict[str, tu
 
 def _is_given(term: Term) -> bool:
     """Whether a wire is what a pass is given, with nothing in it but where it is counted from."""
-    return all(inner.op in ("input", "const", "full", "add") for inner in postorder(term))
+    seen: set[Term] = set()
+    stack = [term]
+    while stack:  # most end at once: whole models hang below a wire
+        inner = stack.pop()
+        if inner.op not in ("input", "const", "full", "add"):
+            return False
+        if inner not in seen:
+            seen.add(inner)
+            stack.extend(inner.args)
+    return True
 
 
 def _violated(

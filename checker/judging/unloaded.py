@@ -20,7 +20,10 @@ if TYPE_CHECKING:
     from checker.location import Location
 
 _ABOVE = 3
-_DEPTHS = (64, 6, 4, 3, 2, 1, 0)
+_WHOLE = -1
+Memo = dict[tuple[int, bool], "dict[Term, str]"]
+"""Looks of terms, by how closely they are looked at."""
+_DEPTHS = (_WHOLE, 16, 6, 4, 3, 2, 1, 0)
 
 
 def stand_ins(train: list[Term], serve: list[Term], dropped: Iterable[str]) -> dict[Term, Term]:
@@ -33,10 +36,19 @@ def stand_ins(train: list[Term], serve: list[Term], dropped: Iterable[str]) -> d
     """
     lost = set(dropped)
     found: dict[Term, Term] = {}
+    trained = Uses(train, lambda t: str(t.attr("name")) in lost)
+    served = Uses(serve, lambda t: t.attr("loaded", True) is False)
+    if not trained.places or not served.places:
+        return found
+    memo: Memo = {}
     looks = [Look(depth, attrs) for attrs in (True, False) for depth in _DEPTHS]
+    for look in looks:
+        if look.depth == _WHOLE:
+            for term in postorder(*train, *serve):  # operands first: no deep recursion
+                _look(term, look, memo)
     for look in (*looks, *looks):  # twice: what is paired leaves fewer to choose from
-        wanted = _uses(train, look, lambda t: str(t.attr("name")) in lost, set(found.values()))
-        open_ = _uses(serve, look, lambda t: t.attr("loaded", True) is False, set(found))
+        wanted = trained.alike(look, set(found.values()), memo)
+        open_ = served.alike(look, set(found), memo)
         for key, candidates in open_.items():
             others = wanted.get(key, set())
             if len(candidates) == 1 and len(others) == 1:
@@ -48,32 +60,44 @@ def stand_ins(train: list[Term], serve: list[Term], dropped: Iterable[str]) -> d
 
 @dataclass(frozen=True, slots=True)
 class Look:
-    """How closely a use is looked at: levels of operands, and whether their attributes count."""
+    """How closely a use is looked at: levels of operands, and whether their attributes count.
+
+    All levels are as many as there are: that costs a walk, not one for each level.
+    """
 
     depth: int
     attrs: bool
 
 
-def _uses(
-    roots: list[Term], look: Look, wanted: Callable[[Term], bool], done: set[Term]
-) -> dict[str, set[Term]]:
-    """Open parameters by the way they are used."""
-    uses: dict[Term, list[str]] = {}
-    memo: dict[tuple[Term, Look], str] = {}
-    terms = postorder(*roots)
-    users: dict[Term, list[Term]] = {}
-    for term in terms:
-        for arg in term.args:
-            users.setdefault(arg, []).append(term)
-    for term in terms:
-        for index, arg in enumerate(term.args):
-            if arg.op == "param" and arg not in done and wanted(arg):
-                way = f"{index} {_look(term, look, memo)} {arg.shape} {_above(term, users, _ABOVE)}"
-                uses.setdefault(arg, []).append(way)
-    found: dict[str, set[Term]] = {}
-    for param, ways in uses.items():
-        found.setdefault(" | ".join(sorted(set(ways))), set()).add(param)
-    return found
+class Uses:
+    """Where open parameters are used.
+
+    Args:
+        roots: outputs that use them.
+        wanted: whether a parameter is open.
+    """
+
+    def __init__(self, roots: list[Term], wanted: Callable[[Term], bool]) -> None:
+        users: dict[Term, list[Term]] = {}
+        places: list[tuple[Term, int, Term]] = []
+        for term in postorder(*roots):
+            for index, arg in enumerate(term.args):
+                users.setdefault(arg, []).append(term)
+                if arg.op == "param" and wanted(arg):
+                    places.append((term, index, arg))
+        self.places = [(*place, _above(place[0], users, _ABOVE)) for place in places]
+
+    def alike(self, look: Look, done: set[Term], memo: Memo) -> dict[str, set[Term]]:
+        """Those that are not done yet, by the way they are used."""
+        uses: dict[Term, list[str]] = {}
+        for term, index, param, above in self.places:
+            if param not in done:
+                way = f"{index} {_look(term, look, memo)} {param.shape} {above}"
+                uses.setdefault(param, []).append(way)
+        found: dict[str, set[Term]] = {}
+        for param, ways in uses.items():
+            found.setdefault(" | ".join(sorted(set(ways))), set()).add(param)
+        return found
 
 
 def _above(term: Term, users: Mapping[Term, list[Term]], levels: int) -> str:
@@ -84,26 +108,29 @@ def _above(term: Term, users: Mapping[Term, list[Term]], levels: int) -> str:
     return ",".join(sorted(ways))
 
 
-def _look(term: Term, look: Look, memo: dict[tuple[Term, Look], str]) -> str:
+def _look(term: Term, look: Look, memo: Memo) -> str:
     """A term without parameters' names, down to a depth; operands that commute are sorted."""
-    key = (term, look)
-    if key not in memo:
-        if term.op == "param":
-            text = f"param{term.shape}"
-        elif term.op == "input":
-            text = f"input {term.attr('name')}"
-        elif look.depth == 0:
-            text = term.op
-        else:
-            args = [_look(a, Look(look.depth - 1, look.attrs), memo) for a in term.args]
-            if term.op in ("add", "mul"):
-                args.sort()
-            attrs = ",".join(f"{k}={v}" for k, v in term.attrs) if look.attrs else ""
-            text = f"{term.op}({';'.join(args)}|{attrs})"
-            if len(text) > 200:
-                text = _short(text)
-        memo[key] = text
-    return memo[key]
+    known = memo.setdefault((look.depth, look.attrs), {})
+    text = known.get(term)
+    if text is not None:
+        return text
+    if term.op == "param":
+        text = f"param{term.shape}"
+    elif term.op == "input":
+        text = f"input {term.attr('name')}"
+    elif look.depth == 0:
+        text = term.op
+    else:
+        closer = look if look.depth == _WHOLE else Look(look.depth - 1, look.attrs)
+        args = [_look(a, closer, memo) for a in term.args]
+        if term.op in ("add", "mul"):
+            args.sort()
+        attrs = ",".join(f"{k}={v}" for k, v in term.attrs) if look.attrs else ""
+        text = f"{term.op}({';'.join(args)}|{attrs})"
+        if len(text) > 200:
+            text = _short(text)
+    known[term] = text
+    return text
 
 
 def _short(text: str) -> str:

@@ -327,6 +327,8 @@ class Witness:
 class Report:
     """The whole answer of ``verify``. Clauses are kept sorted by id.
 
+    `max_unproven` is the number of clauses that may be unproven without changing the exit status.
+
     `excerpts` are the source lines of the places named; they serve the formats that show source
     and are no part of the JSON form.
     """
@@ -341,6 +343,7 @@ class Report:
     excerpts: Mapping[Location, str] = field(default_factory=dict)
     witness: Witness | None = None
     stored: Accounts | None = None
+    max_unproven: int = 0
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "clauses", tuple(sorted(self.clauses, key=lambda item: item.id)))
@@ -356,9 +359,15 @@ class Report:
 
     @property
     def exit_status(self) -> int:
-        """The exit status of the command: 0 agree, 1 differ, 3 unproven or contradicted."""
+        """The exit status of the command: 0 agree, 1 differ, 3 unproven or contradicted.
+
+        As many clauses as `max_unproven` may be unproven where nothing is violated.
+        """
         if self.witness is not None and self.witness.agrees is False:
             return EXIT_STATUS[Verdict.UNPROVEN]
+        undecided = sum(clause.undecided for clause in self.clauses)
+        if self.verdict is Verdict.UNPROVEN and undecided <= self.max_unproven:
+            return EXIT_STATUS[Verdict.AGREE]
         return EXIT_STATUS[self.verdict]
 
     @property

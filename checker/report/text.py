@@ -148,6 +148,8 @@ class _Writer:
             case Verdict.UNPROVEN:
                 ids = [clause.id for clause in report.clauses if clause.undecided]
                 said = f"UNPROVEN: {len(ids)} unproven: {', '.join(ids)}"
+                if report.max_unproven:
+                    said += f" ({report.max_unproven} allowed)"
         return self._paint(_STYLES[report.verdict], said)
 
     # --- findings ----------------------------------------------------------------------------

@@ -6,7 +6,7 @@ it is unproven.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from checker.stored.values import digest
@@ -118,8 +118,12 @@ def matched(
         saved = dict.fromkeys(draft.tensors)
     if serve is None:
         assert draft is not None  # noqa: S101 - one of the two there is
-        given = [_under(name, rename(name), trained, t) for name, t in draft.tensors.items()]
-        return Stored(draft, None, tuple(given), lacking, tuple(misfits), coded)
+        given = [
+            _as_saved(name, rename(name), trained, t, lacking) for name, t in draft.tensors.items()
+        ]
+        doubtful = {item.shape for item in given if item.doubt}
+        sure = {n: path for n, path in lacking.items() if tuple(trained[n][0]) not in doubtful}
+        return Stored(draft, None, tuple(given), sure, tuple(misfits), coded)
     given = _served(saved, rename, draft, serve, trained)
     found = {item.trained for item in given}
     doubtful = {item.stored.shape for item in given if item.doubt and item.stored is not None}
@@ -148,6 +152,27 @@ def _recoded(
         misfits.append(Misfit(str(item.trained), serve.path, item.stored.shape, tuple(shape)))
     if kind != item.stored.kind or (kind == "float" and not item.stored.is_plain):
         coded.setdefault(str(item.trained), item.stored.dtype)
+
+
+def _as_saved(
+    name: str,
+    served: str,
+    trained: Mapping[str, tuple[Any, str]],
+    tensor: StoredTensor,
+    lacking: Mapping[str, str],
+) -> Given:
+    """A tensor of the folder that is served as it is.
+
+    One that training does not know and that looks like one that is lacking may be that one.
+    """
+    given = _under(name, served, trained, tensor)
+    if name in trained or all(tuple(trained[other][0]) != tensor.shape for other in lacking):
+        return given
+    doubt = (
+        f"which trained tensor {name} is cannot be told: training saves none of that name; if the"
+        " folder is a converted copy, give it as --serve-draft, and the trained one as --draft"
+    )
+    return replace(given, doubt=doubt)
 
 
 def _under(

@@ -8,8 +8,9 @@ from pathlib import Path
 import pytest
 
 from checker.contract import files
-from checker.contract.loading import load_contract, load_plain, load_yaml, validate
+from checker.contract.loading import load_contract, load_plain, load_yaml
 from checker.contract.model import Contract, Selector
+from checker.contract.validation import validate
 from checker.data import CONTRACTS
 from checker.errors import InputError
 
@@ -29,7 +30,7 @@ def contract() -> Contract:
 
 @pytest.mark.parametrize("path", files.own_files(), ids=lambda p: str(p.relative_to(CONTRACTS)))
 def test_every_file_that_comes_with_the_program_follows_its_schema(path: Path) -> None:
-    files.check(path, files.schema_of(path))
+    files.check(path)
     assert load_yaml(path).data == load_plain(path)
 
 
@@ -208,16 +209,19 @@ def test_hostile_files_end_in_one_line(tmp_path: Path, content: bytes, said: str
     ("content", "said"),
     [
         (None, "cannot be read"),
-        (b"clauses: []\n", "names no schema of ours"),
+        (b"title: x\n", "is none of ours: clauses, engine"),
+        (b"clauses: []\nengine: x\n", "is none of ours"),
         (b"# yaml-language-server: $schema=x/other.schema.json\n", "unknown schema 'other'"),
     ],
 )
-def test_a_file_has_to_name_its_schema(tmp_path: Path, content: bytes | None, said: str) -> None:
+def test_a_file_has_to_name_its_schema_or_have_a_key_of_its_kind(
+    tmp_path: Path, content: bytes | None, said: str
+) -> None:
     path = tmp_path / "file.yaml"
     if content is not None:
         path.write_bytes(content)
     with pytest.raises(InputError, match=said):
-        files.schema_of(path)
+        files.check(path)
 
 
 WIRES = """

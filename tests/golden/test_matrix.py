@@ -41,6 +41,7 @@ def lines(*statements: str) -> str:
 DRAFT, PARTS = "toy_trainer/toy_trainer/draft.py", "toy_trainer/toy_trainer/parts.py"
 SERVED, LAYERS = "toy_server/toy_server/eagle3.py", "toy_server/toy_server/layers.py"
 PAIRS, WORKER = "toy_trainer/toy_trainer/data.py", "toy_server/toy_server/worker.py"
+SCORES = "toy_trainer/toy_trainer/scores.py"
 GOAL, TARGET = "toy_trainer/toy_trainer/goal.py", "toy_server/toy_server/target.py"
 RUN = "logits, hidden = self.model(tokens, positions, hidden)\n"
 
@@ -292,6 +293,19 @@ VIOLATING = [
         ((GOAL, 'config["rms_norm_eps"]', "1e-3"),),
     ),
     Variant(
+        "hits counted against everything",
+        {"metrics"},
+        ((SCORES, "right_before.float().sum()", "torch.tensor(hits.numel(), dtype=torch.float)"),),
+    ),
+    Variant(
+        "hits whatever was before",
+        {"metrics"},
+        (
+            (SCORES, "torch.logical_and(right_before, guessed == aimed)", "guessed == aimed"),
+            (SCORES, "right_before.float().sum()", "torch.tensor(hits.numel(), dtype=torch.float)"),
+        ),
+    ),
+    Variant(
         "boundaries off by one",
         {"aux-boundaries"},
         ((TARGET, "[layer + 1 for layer in", "[layer for layer in"),),
@@ -539,3 +553,27 @@ def test_every_implemented_clause_is_broken_by_some_variant() -> None:
     broken = {clause for variant in VIOLATING for clause in variant.violated}
     implemented = {c.id for c in load_contract().clauses.values() if c.implemented}
     assert implemented == broken
+
+
+def test_a_read_that_an_except_swallows_is_told_with_what_it_leaves(tmp_path: Path) -> None:
+    swallowed = lines(
+        "try:",
+        '    self.base = config["eagle_config"]["rotary"]["rope_theta"]',
+        "except (KeyError, TypeError):",
+        "    self.base = 10000.0",
+    )
+    old = 'self.base = config.get("rope_theta", 10000.0)'
+    found = report(Variant("swallowed", set(), ((SERVED, old, swallowed),)), tmp_path)
+    clauses = {c.id: c for c in found.clauses if c.status is Status.VIOLATED}
+    assert set(clauses) == {"attention-rope"}
+    reads = {read.key: read for read in found.facts.serve.config_reads}
+    read = reads["eagle_config.rotary"]
+    assert read.default is not None
+    number = next(
+        n
+        for n, text in enumerate((tmp_path / SERVED).read_text().splitlines(), 1)
+        if "except (KeyError" in text
+    )
+    path = "toy_server/eagle3.py"
+    assert read.default == f"10000.0 (by the except at {path}:{number})"
+    assert (read.location.path, read.location.line) == (path, number - 1)

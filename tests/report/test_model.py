@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import itertools
 import json
+from dataclasses import replace
 
 import jsonschema
 import pytest
@@ -32,6 +33,15 @@ def test_verdict_and_exit_status_follow_from_the_clauses(
 ) -> None:
     report = samples.report(*clauses)
     assert (report.verdict, report.exit_status) == (verdict, status)
+
+
+@pytest.mark.parametrize(("allowed", "status"), [(0, 3), (1, 3), (2, 0), (3, 0)])
+def test_as_many_clauses_as_are_allowed_may_be_unproven(allowed: int, status: int) -> None:
+    other = replace(samples.UNPROVEN, id="another")
+    report = replace(samples.report(samples.UNPROVEN, other), max_unproven=allowed)
+    assert (report.verdict, report.exit_status) == ("unproven", status)
+    broken = replace(samples.report(samples.UNPROVEN, samples.VIOLATED), max_unproven=allowed)
+    assert broken.exit_status == 1
 
 
 def test_every_combination_of_clauses_follows_the_schema() -> None:

@@ -1,4 +1,4 @@
-"""The cache on disk: whatever stands in the place of an entry is not believed and is rebuilt."""
+"""The cache on disk: whatever stands in an entry's place is not believed, and is rebuilt."""
 
 from __future__ import annotations
 

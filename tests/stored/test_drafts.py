@@ -248,6 +248,13 @@ def test_the_same_copy_alone_is_unproven(tmp_path: Path) -> None:
     assert "say --rename, or give the trained folder as --draft too" in reasons[0]
 
 
+def test_a_copy_that_is_given_as_the_trained_folder_is_unproven(tmp_path: Path) -> None:
+    report = checked(tmp_path, shortened())
+    assert not broken(report)
+    reasons = [c.reason or "" for c in report.clauses if c.id == "weights-loaded"]
+    assert "give it as --serve-draft" in reasons[0]
+
+
 def test_bytes_that_several_tensors_share_prove_nothing(tmp_path: Path) -> None:
     stored = {name: (dtype, shape, None) for name, (dtype, shape, _) in trained().items()}
     stored["d2t"], stored["t2d"] = trained()["d2t"], trained()["t2d"]

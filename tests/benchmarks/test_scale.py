@@ -1,0 +1,76 @@
+"""What `verify` works out grows as its input does: counted, not timed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from benchmarks import scale
+from checker.cli import main
+from checker.graph.terms import Pool
+from checker.interpreter import expressions
+
+
+@dataclass
+class Counted:
+    """Expressions that were interpreted, and terms that were made of them."""
+
+    expressions: int = 0
+    terms: int = 0
+
+
+@pytest.fixture
+def count(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> Callable[[Callable[[Path, int], None], int], Counted]:
+    """Checks the packaged engines, made larger, and counts."""
+
+    def counting(make: Callable[[Path, int], None], size: int) -> Counted:
+        folder = tmp_path / f"{make.__name__}-{size}"
+        folder.mkdir()
+        scale.engines(folder)
+        make(folder, size)
+        found = Counted()
+        evaluate, term = expressions.evaluate, Pool.make
+
+        def evaluating(*args: object) -> object:
+            found.expressions += 1
+            return evaluate(*args)  # type: ignore[arg-type]
+
+        def making(*args: object) -> object:
+            found.terms += 1
+            return term(*args)  # type: ignore[arg-type]
+
+        with monkeypatch.context() as patch:
+            patch.setattr(expressions, "evaluate", evaluating)
+            patch.setattr(Pool, "make", making)
+            assert main(scale.words(folder)) == 0, capsys.readouterr().out
+        return found
+
+    return counting
+
+
+@pytest.mark.parametrize("make", [scale.longer_draft, scale.longer_neighbour])
+def test_other_code_is_not_interpreted(
+    count: Callable[[Callable[[Path, int], None], int], Counted],
+    make: Callable[[Path, int], None],
+) -> None:
+    """Whatever else stands in a file, or beside it, is parsed at most."""
+    short, long = count(make, 100), count(make, 4000)
+    assert long == short
+    assert short.expressions > 1000
+    assert short.terms > 300
+
+
+def test_each_layer_costs_what_the_one_before_did(
+    count: Callable[[Callable[[Path, int], None], int], Counted],
+) -> None:
+    """As much for the layers from four to eight, twice over, as for those from two to four."""
+    two, four, eight = (count(scale.with_layers, n) for n in (2, 4, 8))
+    for name in ("expressions", "terms"):
+        less = getattr(four, name) - getattr(two, name)
+        more = getattr(eight, name) - getattr(four, name)
+        assert 1.9 < more / less < 2.4, name
