@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from checker.engines import (
     Captured,
@@ -49,7 +49,7 @@ def capturing(request: CaptureRequest, opened: list[Opened] | None = None) -> Ta
         remedy = f"did you mean {near[0]!r}?" if near else "see --target all"
         raise InputError(f"no target {request.target!r} that captures", remedy, "--target")
     config = None if request.config is None else dict(request.config.data)
-    said = told(subject, _draft(request.ids), {})
+    said = told(subject, {}, {}, request.ids)
     rows = []
     for name in known:
         if request.access.progress is not None:
@@ -60,11 +60,6 @@ def capturing(request: CaptureRequest, opened: list[Opened] | None = None) -> Ta
             replayed = captured(subject, replace(question, ids=said.graphs))
         rows.append(_row(found, said, replayed))
     return Table(server.tree.label, request.layers, request.ids, tuple(rows))
-
-
-def _draft(ids: tuple[int, ...] | None) -> dict[str, Any]:
-    """A draft's configuration that states the ids where servers look for them."""
-    return {} if ids is None else {"eagle_config": {"eagle_aux_hidden_state_layer_ids": list(ids)}}
 
 
 def _row(found: Captured, said: Told | None, replayed: Captured | None) -> Row:
