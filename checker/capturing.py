@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import difflib
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from checker.contract.loading import load_contract
 from checker.engines import (
     Captured,
     Question,
@@ -18,13 +17,10 @@ from checker.engines import (
     told,
 )
 from checker.errors import InputError
-from checker.judging.wording import spelled
 from checker.pairing import Opened, allow_deep_recursion, open_side
 from checker.report.capture import Row, Table
 
 if TYPE_CHECKING:
-    from checker.contract.model import Contract
-    from checker.engines import Subject
     from checker.request import CaptureRequest
 
 
@@ -53,7 +49,7 @@ def capturing(request: CaptureRequest, opened: list[Opened] | None = None) -> Ta
         remedy = f"did you mean {near[0]!r}?" if near else "see --target all"
         raise InputError(f"no target {request.target!r} that captures", remedy, "--target")
     config = None if request.config is None else dict(request.config.data)
-    said = told(subject, _draft(subject, load_contract(request.contracts), request.ids), {})
+    said = told(subject, {}, {}, request.ids)
     rows = []
     for name in known:
         if request.access.progress is not None:
@@ -64,18 +60,6 @@ def capturing(request: CaptureRequest, opened: list[Opened] | None = None) -> Ta
             replayed = captured(subject, replace(question, ids=said.graphs))
         rows.append(_row(found, said, replayed))
     return Table(server.tree.label, request.layers, request.ids, tuple(rows))
-
-
-def _draft(subject: Subject, contract: Contract, ids: tuple[int, ...] | None) -> dict[str, Any]:
-    """A draft's configuration that states the ids where the server looks for them first."""
-    if ids is None:
-        return {}
-    switch = contract.switches[contract.roles["layer-ids"]]
-    value: Any = list(ids)
-    for part in reversed(spelled(switch, subject.engine)[0].split(".")):
-        value = {part: value}
-    made: dict[str, Any] = value
-    return made
 
 
 def _row(found: Captured, said: Told | None, replayed: Captured | None) -> Row:

@@ -122,6 +122,7 @@ class Reader:
         inputs = with_schedule(deployed, inputs)
         serve = extract_side(deployed, pool, inputs)
         if serve.captures:
+            serve.ranks = (request.tensor_parallel, request.pipeline_parallel)
             self._capture(pair, train, serve, inputs, brief)
         wires = pair.contract.wires
 
@@ -157,6 +158,10 @@ class Reader:
             question = replace(question, ids=said.ids)
             serve.aux_layer_ids = None if said.ids is None else list(said.ids)
         serve.captured = self._handed(subject, question)
+        if serve.ranks[0] > 1:
+            launch = dict(inputs.launch)
+            ranked = replace(question, ranks=serve.ranks[0], launch=launch)
+            serve.ranked = self._handed(subject, ranked)
         if said is not None and said.differs:
             serve.graph_captured = self._handed(subject, replace(question, ids=said.graphs))
         wanted = train.aux_boundaries

@@ -106,13 +106,22 @@ def known_targets(subject: Subject) -> list[str]:
     )
 
 
-def told(subject: Subject, config: dict[str, Any], launch: Mapping[str, Any]) -> Told | None:
-    """What the server tells its target to hand over, from before where that was kept."""
-    inputs = Inputs(config, launch=launch)
+def told(
+    subject: Subject,
+    config: dict[str, Any],
+    launch: Mapping[str, Any],
+    ids: tuple[int, ...] | None = None,
+) -> Told | None:
+    """What the server tells its target to hand over, from before where that was kept.
+
+    With `ids`, for a draft that states those and of which nothing else is known.
+    """
+    settings = {} if ids is None else {"asked ids": list(ids)}
+    inputs = Inputs(config, launch=launch, settings=settings)
     if subject.keeper is None or subject.engine.order is None:
         return telling(subject, inputs)
     return subject.keeper.result(
-        ["told", config, dict(launch)],
+        ["told", config, dict(launch), settings],
         subject,
         Pool(),
         lambda: telling(subject, inputs),

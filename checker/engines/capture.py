@@ -92,12 +92,17 @@ class Captured:
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """What is asked of a target: its architecture, layers, ids, and what of its config is known."""
+    """What is asked of a target: its architecture, layers, ids, and what of its config is known.
+
+    `ranks`: how many share each tensor; `launch` are the launch flags, where there are several.
+    """
 
     target: str
     layers: int
     ids: tuple[int, ...] | None
     config: dict[str, Any] | None = None
+    ranks: int = 1
+    launch: dict[str, Any] | None = None
 
 
 def targets(subject: Subject) -> list[str]:
@@ -153,9 +158,12 @@ def capture(subject: Subject, question: Question, inputs: Inputs | None = None) 
     takes others.
     """
     inputs = replace(inputs or Inputs({}), target_config=question.config)
+    if question.ranks != 1:
+        settings = {**inputs.settings, "tp": question.ranks}
+        inputs = replace(inputs, settings=settings, launch=question.launch or {})
     results: list[Captured] = []
     pending: list[tuple[bool, ...]] = [()]
-    decision: Decision | None = None
+    first: list[Decision] = []
     for script in pending:
         found, decisions = _one_path(subject, question, inputs, script)
         if os.environ.get("EAGLE3_CHECK_DEBUG"):
@@ -163,23 +171,23 @@ def capture(subject: Subject, question: Question, inputs: Inputs | None = None) 
         if found.is_stuck:
             return found  # whatever the other combinations give, nothing can be said
         if not results and decisions:
-            decision = decisions[0]
+            first = decisions
             pending += [(*(True,) * index, False) for index in range(len(decisions))]
             pending += [(False,) * _CONDITIONS] if len(decisions) > 1 else []
         results.append(found)
         taken = [result for result in results if not result.refused]
         if any(result.answer != taken[0].answer for result in taken[1:]):
-            return _undecided(question, decision)
+            alone = len(script) <= len(first) and script
+            return _undecided(question, first[len(script) - 1 if alone else 0])
     answer = next((result for result in results if not result.refused), results[0])
     norms = {result.norm for result in results if not result.refused}
     return answer if len(norms) < 2 else replace(answer, norm=None)
 
 
-def _undecided(question: Question, decision: Decision | None) -> Captured:
-    text = decision.text if decision else ""
-    reason = f"depends on a condition that nothing decides: {text.removeprefix('fact: ')}"
-    place = decision.location if decision else None
-    return Captured(question.target, question.ids, reason=reason, place=place)
+def _undecided(question: Question, decision: Decision) -> Captured:
+    text = decision.text.removeprefix("fact: ")
+    reason = f"depends on a condition that nothing decides: {text}"
+    return Captured(question.target, question.ids, reason=reason, place=decision.location)
 
 
 def _stage(subject: Subject) -> CaptureStage:

@@ -74,6 +74,7 @@ def natives(more: Mapping[str, Any]) -> dict[str, Value]:
         "name_parameters": _name_parameters,
         "parameter_like": _parameter_like,
         "as_config": _as_config,
+        "config_of": _config_of,
         "find_class": _find_class,
         "argument_of": _argument_of,
         "set": _set,
@@ -132,6 +133,13 @@ def _as_config(_: Machine, config: Value, place: Value) -> Value:
     if isinstance(config, Instance):
         config.config = place
     return config
+
+
+def _config_of(_: Machine, values: Value) -> Value:
+    """A configuration that states these values, whose reads are noted."""
+    from checker.engines.stages import as_config_value
+
+    return as_config_value(values, "")
 
 
 def _find_class(m: Machine, package: Value, attribute: Value, name: Value) -> Value:

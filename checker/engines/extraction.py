@@ -58,7 +58,8 @@ class Extraction:
     `logits[s]`: draft logits of step s, `feedback[s]` the state that step hands on (when the engine
     shows it). `aux_count` is the number of aux states by the configuration, `captured` what the
     target really hands over; `told` what the server tells it, and `graph_captured` what captured
-    graphs hand over where they were told something else. `aux_boundaries` are those that training
+    graphs hand over where they were told something else; `ranked` what it hands over with `ranks`
+    (tensor and pipeline parallelism) of more than one. `aux_boundaries` are those that training
     captured, in their order; with the ids `asking` the target would hand those over, too.
     `checkpoint`: name → shape of what the trainer saves; `weights`: name
     → parameter it reached (server side); `parameters`: parameter → names of the tensors in it, None
@@ -88,6 +89,8 @@ class Extraction:
     captures: bool = False
     captured: Captured | None = None
     graph_captured: Captured | None = None
+    ranked: Captured | None = None
+    ranks: tuple[int, int] = (1, 1)
     told: Told | None = None
     asking: list[int] | None = None
     aux_layer_ids: list[int] | None = None

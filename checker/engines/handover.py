@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from checker.graph.terms import unknowns
 from checker.interpreter import calls, indexing, open_values
 from checker.interpreter.outline_parts import like, note, tensors_of
-from checker.interpreter.tensors import Tensor, arranged, unknown_tensor
+from checker.interpreter.tensors import Tensor, arranged, from_term, op, unknown_tensor
 from checker.interpreter.values import Instance, Native, Unknown, Value
 
 if TYPE_CHECKING:
@@ -27,6 +27,7 @@ def natives() -> dict[str, Value]:
         "unclear": _unclear,
         "apart": _apart,
         "open_config": _open_config,
+        "reduced": _reduced,
         "handed_over": _handed_over,
         "is_taken_from": _is_taken_from,
     }
@@ -71,6 +72,16 @@ def _unclear(m: Machine, why: Value, value: Value) -> Value:
     outline = _outline(m)
     outline.calls += 1
     return unknown_tensor(m, f"{why} ({outline.calls})", found[0].shape(m))
+
+
+def _reduced(m: Machine, value: Value) -> Value:
+    """The sum over ranks of what each of them holds; with one rank the value itself."""
+    if m.settings.get("tp", 1) == 1 or not isinstance(value, Tensor):
+        return value
+    source = arranged(m, value)
+    logical = source.term(m).shape
+    term = op(m, "opaque", source.term(m), name="sum over ranks", shape=logical)
+    return from_term(term, value.shape(m), value.kind)
 
 
 def _apart(m: Machine, function: Value, index: Value, prefix: Value) -> Value:

@@ -101,10 +101,11 @@ def _one_way(
     except (UnparsableModule, RecursionError) as error:
         return Told(reason=str(error) or "it nests too deeply"), m.decisions
     found = _read(module.scope.names.get("events"))
-    return replace(found, read=_read_at(m, inputs.config, found.ids)), m.decisions
+    config = module.scope.names.get("draft_config")
+    return replace(found, read=_read_at(m, config, found.ids)), m.decisions
 
 
-def _read_at(m: Machine, config: dict[str, Any], ids: Ids) -> Location | None:
+def _read_at(m: Machine, config: Any, ids: Ids) -> Location | None:
     """Where the key was read that states the ids."""
     for read in reversed(m.reads):
         value: Any = config

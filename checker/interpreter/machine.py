@@ -163,6 +163,8 @@ class Machine:
         self.outline: Outline | None = None
         self.slice: Slice | None = None
         self.steps = 0
+        self.looked = 0
+        self.late = False
         self.deadline = time.process_time() + limits.seconds
         self.results: Results | None = None
         self.item_done: Callable[[Machine, Frame, Value], None] | None = None
@@ -252,11 +254,13 @@ class Machine:
             self.check_budget()
 
     def check_budget(self) -> None:
-        """Ends what takes too long."""
-        late = time.process_time() > self.deadline
-        if late:
+        """Ends what takes too long. Asking for the time is slow: it is done once in a while."""
+        if not self.late and self.steps - self.looked >= _OFTEN // 2:
+            self.looked = self.steps
+            self.late = time.process_time() > self.deadline
+        if self.late:
             OUT_OF_TIME.append(self.engine)
-        if late or self.steps > self.limits.steps:
+        if self.late or self.steps > self.limits.steps:
             raise self.stuck("the checked code takes too many steps (an endless loop?)")
 
     def check_size(self, count: Any) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from checker.report.model import NOT_A_BOUNDARY, RAISES, ClauseResult, Raised, SideValue, Status
@@ -149,6 +150,44 @@ def stream(case: Case, _: Mapping[str, ClauseResult]) -> ClauseResult | None:
         message=message,
         serve=_served(case),
     )
+
+
+def ranks(case: Case, _: Mapping[str, ClauseResult]) -> ClauseResult | None:
+    """With several ranks the target hands over what it does with one: sums over ranks."""
+    clause = case.contract.fact_owner("capture-ranks")
+    if clause is None or not clause.implemented:
+        return None
+    tensor, pipeline = case.serve.ranks
+    if tensor == pipeline == 1:
+        reason = "there is one rank"
+        return ClauseResult(clause.id, Status.NOT_APPLICABLE, clause.severity, reason=reason)
+    one, several = case.serve.captured, case.serve.ranked
+    early = _not_followed(case, clause, one)
+    if early is not None or one is None:
+        return early
+    if one.error is not None:
+        return ClauseResult(clause.id, Status.NOT_APPLICABLE, clause.severity, reason=RAISES)
+    if several is not None and several.is_decided and several.answer != one.answer:
+        handed = (
+            f"raises {several.error.type}"
+            if several.error is not None
+            else f"hands over {_listed(several.boundaries or ())}"
+        )
+        message = (
+            f"with {tensor} ranks the server {handed}, with one {_listed(one.boundaries or ())}:"
+            " a captured value is not summed over ranks"
+        )
+        served = replace(_served(case), value=_listed(several.boundaries or ()))
+        return ClauseResult(
+            clause.id, Status.VIOLATED, clause.severity, message=message, serve=served
+        )
+    if pipeline != 1:
+        return _unproven(clause, "what pipeline stages hand on to each other is not followed")
+    if several is None or not several.is_decided:
+        reason = several.reason if several is not None else "the target was not followed"
+        place = f" ({several.place})" if several is not None and several.place else ""
+        return _unproven(clause, f"with {tensor} ranks: {reason}{place}")
+    return ClauseResult(clause.id, Status.HOLDS, clause.severity, serve=_served(case))
 
 
 def _not_followed(case: Case, clause: Clause, found: Captured | None) -> ClauseResult | None:

@@ -92,6 +92,7 @@ def _by_facts(case: Case, results: dict[str, ClauseResult]) -> None:
         captures.count,
         captures.stream,
         captures.boundaries,
+        captures.ranks,
         facts.config_reads,
         targets.vocabulary,
         targets.training_target,
@@ -415,7 +416,7 @@ def _failed(case: Case, side: str, failure: Failure, results: dict[str, ClauseRe
         serve=SideValue(None, places) if side == "serve" else SideValue(),
     )
     if side == "serve":  # what the target hands over does not depend on the draft
-        for decide in (captures.stream, captures.boundaries):
+        for decide in (captures.stream, captures.boundaries, captures.ranks):
             found = decide(case, results)
             if found is not None and found.id != owner.id:
                 results[found.id] = found

@@ -18,6 +18,8 @@ REST = "<module>"
 
 _LEFT_OUT = frozenset(("ctx", "annotation", "returns", "type_comment", "type_params", "kind"))
 _DIGITS = 12
+_INSIDE = ""
+"""Among the names of what is inside of a function, where an annotation says nothing."""
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 _MARKS = frozenset(("ClassVar", "InitVar"))
 
@@ -79,18 +81,25 @@ def _text(value: object, names: dict[str, str]) -> str:
     match value:
         case ast.Name(id=name):
             return f"Name({names.get(name, name)})"
+        case ast.AnnAssign(target=target, value=None) if _INSIDE in names:
+            return "" if isinstance(target, ast.Name) else _annotated(value, names)
+        case ast.AnnAssign(target=target, value=ast.expr() as given) if _INSIDE in names:
+            return _text(ast.Assign([target], given), names)
         case ast.AnnAssign():
             return _annotated(value, names)
+        case ast.ClassDef():
+            return _node(value, {n: t for n, t in names.items() if n != _INSIDE})
         case ast.ExceptHandler(name=str(name)) if name in names:
             return _node(value, names, name=names[name])
         case ast.FunctionDef() | ast.AsyncFunctionDef():
             inner = {**{n: t for n, t in names.items() if n not in _bound(value)}, **_locals(value)}
+            inner[_INSIDE] = ""
             return _node(value, inner, decorators=[_text(d, names) for d in value.decorator_list])
         case ast.AST():
             return _node(value, names)
         case list():
             kept = [v for v in value if not (isinstance(v, ast.stmt) and _says_nothing(v))]
-            return "[" + ",".join(_text(v, names) for v in kept) + "]"
+            return "[" + ",".join(filter(None, (_text(v, names) for v in kept))) + "]"
         case _:
             return f"{type(value).__name__}:{value!r}"
 

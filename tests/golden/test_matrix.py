@@ -31,6 +31,7 @@ class Variant:
     serve: dict[str, Any] = field(default_factory=dict)
     renames: tuple[Rename, ...] = ()
     launch: str | None = None
+    ranks: int = 1
 
 
 def lines(*statements: str) -> str:
@@ -321,6 +322,19 @@ VIOLATING = [
         ((TARGET, "hidden if residual is None else hidden + residual", "hidden"),),
     ),
     Variant(
+        "a sum over ranks left to the next layer",
+        {"aux-reduced"},
+        (
+            (TARGET, "import FusedNorm", "import FusedNorm, every_rank"),
+            (
+                TARGET,
+                "self.input_norm(hidden, residual)",
+                "self.input_norm(every_rank(hidden), residual)",
+            ),
+        ),
+        ranks=2,
+    ),
+    Variant(
         "embedding trained",
         {"embedding-source"},
         (
@@ -357,6 +371,19 @@ VIOLATING = [
 ]
 
 AGREEING = [
+    Variant(
+        "several ranks, summed by each layer",
+        set(),
+        (
+            (TARGET, "import FusedNorm", "import FusedNorm, every_rank"),
+            (
+                TARGET,
+                "return self.mix(hidden), residual",
+                "return every_rank(self.mix(hidden)), residual",
+            ),
+        ),
+        ranks=2,
+    ),
     Variant("as they are", set()),
     Variant("flags that agree", set(), launch="serve --draft-depth 3 --draft-budget 4"),
     Variant("a tree keeps its budget", set(), launch="serve --draft-branches 4 --draft-budget 16"),
@@ -520,6 +547,7 @@ def report(variant: Variant, folder: Path) -> Report:
             target=Target(config=_config("target.json", {})),
             launch=variant.launch,
             renames=variant.renames,
+            tensor_parallel=variant.ranks,
             access=Access(offline=True),
         )
     )
