@@ -12,6 +12,7 @@ from checker.engines.drive import with_schedule
 from checker.engines.stages import machine_for, run_stage, stage_module
 from checker.graph.builder import Builder
 from checker.graph.terms import postorder, unknowns
+from checker.interpreter.fallbacks import is_fallback
 from checker.interpreter.tensors import Tensor, arranged, regroup
 from checker.interpreter.values import ClassValue, Raised, Stuck, Unknown
 from checker.location import Location
@@ -112,6 +113,8 @@ class Extraction:
         roots = [*self.logits, *self.feedback]
         roots += [t for t in (self.training_target, self.vocabulary_map) if t is not None]
         open_ends = self.failure is not None or self.decisions or self.doubts
+        if any(is_fallback(read.default) for read in self.reads):
+            return False
         return not open_ends and not unknowns(*roots)
 
 

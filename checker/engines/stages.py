@@ -76,9 +76,14 @@ class Inputs:
             dict(self.checkpoint),
             self.renames,
             self.retrained,
-            self.given,
+            None if self.given is None else [_plain(item) for item in self.given],
             self.schedule,
         ]
+
+
+def _plain(item: Given) -> list[Any]:
+    """What of a given tensor decides a run; where it is stored does not."""
+    return [item.name, item.trained, item.shape, item.kind, item.doubt]
 
 
 class _ScriptTree:

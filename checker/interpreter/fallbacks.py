@@ -20,6 +20,9 @@ if TYPE_CHECKING:
     from checker.location import Location
 
 
+_MARK = " (by the except at "
+
+
 @dataclass(frozen=True, slots=True)
 class Fallback:
     """What stands in for a missing key: a value as Python spells it, and its `except`."""
@@ -28,7 +31,12 @@ class Fallback:
     location: Location | None
 
     def __repr__(self) -> str:
-        return f"{self.text} (by the except at {self.location})" if self.location else self.text
+        return f"{self.text}{_MARK}{self.location})" if self.location else self.text
+
+
+def is_fallback(default: Any) -> bool:
+    """Whether a read's default is what an `except` leaves, also where the read was kept as text."""
+    return _MARK in repr(default)
 
 
 def noted(

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from checker.graph.terms import postorder
-from checker.interpreter.fallbacks import Fallback
+from checker.interpreter.fallbacks import is_fallback
 from checker.judging import stored, wording
 from checker.report.model import ClauseResult, SideValue, Status
 
@@ -150,7 +150,7 @@ def _unread(case: Case, clause: Clause, switch: Switch) -> ClauseResult | None:
         where = f"the server reads it at {_spots(reads)}, it stands at {', '.join(stands)}"
     elif reads:
         where = f"the server reads {_spots(reads)}, which the served config does not state"
-        swallowed = [r.default for r in reads if isinstance(r.default, Fallback)]
+        swallowed = [r.default for r in reads if is_fallback(r.default)]
         where += f", and takes {swallowed[0]!r}" if swallowed else ""
     else:
         where = "the server never reads it"

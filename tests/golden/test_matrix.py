@@ -8,7 +8,7 @@ nothing must leave everything holding.
 import copy
 import json
 import shutil
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -591,7 +591,14 @@ def test_a_read_that_an_except_swallows_is_told_with_what_it_leaves(tmp_path: Pa
         "    self.base = 10000.0",
     )
     old = 'self.base = config.get("rope_theta", 10000.0)'
-    found = report(Variant("swallowed", set(), ((SERVED, old, swallowed),)), tmp_path)
+    variant = Variant("swallowed", set(), ((SERVED, old, swallowed),))
+    found = report(variant, tmp_path)
+    (tmp_path / "again").mkdir()
+    again = report(variant, tmp_path / "again")  # from what was kept
+    assert again.facts.serve.config_reads == tuple(
+        replace(read, location=replace(read.location, source=again.serve.source))
+        for read in found.facts.serve.config_reads
+    )
     clauses = {c.id: c for c in found.clauses if c.status is Status.VIOLATED}
     assert set(clauses) == {"attention-rope"}
     reads = {read.key: read for read in found.facts.serve.config_reads}
