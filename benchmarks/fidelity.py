@@ -40,7 +40,7 @@ class Runner:
     """Engines, opened once, and a process for the real code. Use as a context manager."""
 
     python: str | None
-    access: Access = field(default_factory=Access)
+    access: Access = field(default_factory=lambda: Access(use_cache=False))
 
     def __enter__(self) -> Runner:  # noqa: PYI034 - `Self` is not in Python 3.10
         sys.setrecursionlimit(12_000)

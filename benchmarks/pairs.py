@@ -85,7 +85,7 @@ class Bench:
     server_spec: str
     python: str | None
     renames: tuple[tuple[str, str], ...] = ()
-    access: Access = field(default_factory=Access)
+    access: Access = field(default_factory=lambda: Access(use_cache=False))
 
     def __enter__(self) -> Bench:  # noqa: PYI034 - `Self` is not in Python 3.10
         sys.setrecursionlimit(12_000)
