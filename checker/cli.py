@@ -97,7 +97,7 @@ def _run(argv: Sequence[str], progress: Progress) -> int:
     }
     # Syntax trees and graphs live until the end: looking for garbage among them takes as long as
     # everything else together.
-    gc.set_threshold(200_000, 50, 100)
+    gc.set_threshold(1_000_000, 50, 100)
     status = commands[given.command](given, progress)
     if getattr(given, "verbose", False):
         from checker.sources.traffic import traffic

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from checker.interpreter import imports
 from checker.interpreter.outline import said
 from checker.interpreter.values import ClassValue, Raised, Stuck
-from checker.syntax import UnparsableModule
+from checker.syntax import UnparsableModule, first_defining
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -65,7 +65,7 @@ def named(m: Machine, stage: CaptureStage, name: str) -> ClassValue | None:
     A file whose bytes do not hold the name cannot list the class and is not read further.
     """
     texts = _texts(m, stage.package)
-    likely = [module for module, text in texts.items() if name.encode() in text]
+    likely = first_defining({n: text for n, text in texts.items() if name.encode() in text}, name)
     found = next((cls for cls in registered(m, stage, likely) if cls.name == name), None)
     if found is not None:
         return found

@@ -12,7 +12,7 @@ from checker.syntax.index import Index, index
 from checker.syntax.ledger import Asked, Ledger, Watched
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Mapping
 
 _KEPT = 512
 """Parsed files that are kept: a check reads fewer."""
@@ -156,6 +156,12 @@ def parse_module(
     return ModuleFile(name, tree, path, is_package, body, index=found, ledgers=ledgers)
 
 
+def first_defining(texts: Mapping[str, bytes], name: str) -> list[str]:
+    """Modules in the order in which to look for a class that one of them defines."""
+    start = b"class " + name.encode()
+    return sorted(texts, key=lambda module: (start not in texts[module], module))
+
+
 class Workspace:
     """The trees of one engine and what it stands on, searched in order.
 
@@ -242,18 +248,20 @@ class Workspace:
         return {name: text for name, (_, _, text) in self._texts[package].items()}
 
     def naming(self, package: str, word: str) -> list[str]:
-        """The modules directly in a package whose files hold a word, in order of their names.
+        """The modules directly in a package whose files hold a word.
 
-        What does not hold it can neither define nor list it.
+        What does not hold it can neither define nor list it; what seems to define it comes first.
         """
         folder, wanted = package.replace(".", "/") + "/", word.encode()
-        found = [
-            entry[:-3]
-            for tree in self._trees
-            for root in tree.roots
-            for entry in sorted(tree.listdir(root + folder))
-            if entry.endswith(".py") and wanted in tree.read(root + folder + entry)
-        ]
+        texts: dict[str, bytes] = {}
+        for tree in self._trees:
+            for path in (root + folder for root in tree.roots):
+                for entry in sorted(tree.listdir(path)):
+                    if entry.endswith(".py") and entry[:-3] not in texts:
+                        text = tree.read(path + entry)
+                        if wanted in text:
+                            texts[entry[:-3]] = text
+        found = first_defining(texts, word)
         for ledger in self._ledgers:
             ledger.searches[package, word] = found
         return found
