@@ -179,6 +179,8 @@ def capture(subject: Subject, question: Question, inputs: Inputs | None = None) 
         if any(result.answer != taken[0].answer for result in taken[1:]):
             alone = len(script) <= len(first) and script
             return _undecided(question, first[len(script) - 1 if alone else 0])
+    if not taken and all(r.error is not None and r.answer == results[0].answer for r in results):
+        return replace(results[0], refused=False)  # no way leads past it
     answer = next((result for result in results if not result.refused), results[0])
     norms = {result.norm for result in results if not result.refused}
     return answer if len(norms) < 2 else replace(answer, norm=None)

@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 
 Ids = tuple[int, ...] | None
 _MOST = 12
+_NO_GRAPHS = "where graphs are captured could not be followed"
+"""Also what a way ends in that captures none; it says nothing where another one does."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,22 +62,26 @@ def telling(subject: Subject, inputs: Inputs) -> Told | None:
     stage = subject.engine.order
     if stage is None:
         return None
-    results: list[Told] = []
+    ways: list[Told] = []
     pending: list[tuple[bool, ...]] = [()]
+    first: list[Decision] = []
     for script in pending:
         found, decisions = _one_way(subject, stage, inputs, script)
         if os.environ.get("EAGLE3_CHECK_DEBUG"):
             sys.stderr.write(f"told {script}: {found} {[d.text for d in decisions]}\n")
-        if found.reason:
+        if found.reason not in ("", _NO_GRAPHS):
             return found
-        if not results:
+        if not ways:
+            first = decisions
             if len(decisions) > _MOST:
                 return _undecided(decisions[0])
             pending += [(*(True,) * index, False) for index in range(len(decisions))]
-        results.append(found)
-        if found.answer != results[0].answer:
-            return _undecided(decisions[len(script) - 1])
-    return results[0]
+        ways.append(found)
+        counted = [way for way in ways if not way.reason] or ways
+        alike = all((way.is_told, way.ids) == (found.is_told, found.ids) for way in ways)
+        if not alike or any(way.answer != counted[0].answer for way in counted):
+            return _undecided(first[len(script) - 1])
+    return next((way for way in ways if not way.reason), ways[0])
 
 
 def _undecided(decision: Decision) -> Told:
@@ -141,7 +147,7 @@ def _read(events: Any) -> Told:
     if last is None:
         return Told()
     if not captured and not without:
-        return Told(True, *last, reason="where graphs are captured could not be followed")
+        return Told(True, *last, reason=_NO_GRAPHS)
     ids, place = last
     others = dict.fromkeys(c for c in captured if c is None or c[0] != ids)
     if None in others:

@@ -11,19 +11,10 @@ from __future__ import annotations
 import ast
 import sys
 from dataclasses import dataclass, field
-from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from checker.interpreter.values import (
-    BoundMethod,
-    ClassMethod,
-    ClassValue,
-    Function,
-    Raised,
-    StaticMethod,
-    Stuck,
-    Value,
-)
+from checker.interpreter import slicing_parts as parts
+from checker.interpreter.values import ClassValue, Function, Raised, Stuck, Value
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator
@@ -33,12 +24,6 @@ if TYPE_CHECKING:
     from checker.interpreter.values import ModuleValue, Scope
 
 _DEEP = 8
-
-
-@lru_cache(maxsize=1 << 15)
-def _nodes(node: ast.AST) -> tuple[ast.AST, ...]:
-    """A node and all below it; they are looked at again and again."""
-    return tuple(ast.walk(node))
 
 
 @dataclass(slots=True, eq=False)
@@ -76,11 +61,11 @@ class Slice:
         """Local names that nothing binds in what is run are unknown."""
         bound = {
             n.id
-            for n in _nodes(function.node)
+            for n in parts.nodes(function.node)
             if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)
         }
         for stmt in body:
-            for node in _nodes(stmt):
+            for node in parts.nodes(stmt):
                 if isinstance(node, ast.Name) and node.id in bound:
                     reason = f"{node.id}, which was not followed"
                     scope.names.setdefault(node.id, m.unknown(reason, harmless=True))
@@ -163,7 +148,7 @@ class Slice:
         loaded = {
             n.id
             for stmt in (() if self._ends(called.node) else self._kept(m, called, called.node.body))
-            for n in _nodes(stmt)
+            for n in parts.nodes(stmt)
             if isinstance(n, ast.Name)
         }
         spec = called.node.args
@@ -176,7 +161,7 @@ class Slice:
     # -- what leads there ------------------------------------------------------------------------
 
     def _ends(self, node: ast.AST) -> bool:
-        return any(_called(inner) in self.ends for inner in _nodes(node))
+        return any(parts.called(inner) in self.ends for inner in parts.nodes(node))
 
     def _reaches(self, m: Machine, function: Function, depth: int) -> bool:
         """Whether calling a function may come to one of the calls, or set what decides there."""
@@ -184,14 +169,14 @@ class Slice:
         if node in self.reaching or depth > _DEEP:
             return self.reaching.get(node, False)
         self.reaching[node] = False
-        found = any(self._hits(function, inner) for inner in _nodes(node)) or any(
+        found = any(self._hits(function, inner) for inner in parts.nodes(node)) or any(
             self._reaches(m, used, depth + 1) for used in self._used(m, function)
         )
         self.reaching[node] = found
         return found
 
     def _hits(self, function: Function, node: ast.AST) -> bool:
-        name = _called(node)
+        name = parts.called(node)
         if name is not None:
             return name in self.methods or name in self.ends
         if not isinstance(node, ast.Attribute) or not isinstance(node.ctx, ast.Store):
@@ -214,9 +199,9 @@ class Slice:
     def _named(self, m: Machine, function: Function, body: ast.AST) -> list[Function]:
         found: list[Function] = []
         if function.node not in self.inner:
-            self.inner[function.node] = _imported(function)
+            self.inner[function.node] = parts.imported(function)
         inside = self.inner[function.node]
-        for node in _nodes(body):
+        for node in parts.nodes(body):
             value: Value = None
             if (
                 isinstance(node, ast.Attribute)
@@ -227,7 +212,7 @@ class Slice:
                 value = next(iter(function.owner.lookup(node.attr) or ()), None)
             elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load):
                 value = self._global(m, function.module, node.id, inside)
-            made = _function(value)
+            made = parts.function(value)
             if made is not None and made is not function:
                 found.append(made)
         return found
@@ -267,18 +252,24 @@ class Slice:
 
     def _kept(self, m: Machine, function: Function, body: list[ast.stmt]) -> list[ast.stmt]:
         """The statements that lead there, and those that bind the local names they use."""
-        leaves = list(_leaves(body))
+        leaves = list(parts.leaves(body))
         chosen = {stmt for stmt in leaves if self._leads(m, function, stmt)}
         self._go_on(leaves, chosen)
+        last = max((stmt.lineno for stmt in chosen), default=0)
+        bare = {
+            stmt
+            for stmt in leaves
+            if isinstance(stmt, ast.Return) and stmt not in chosen and stmt.lineno < last
+        }
         while True:
-            kept = _filtered(body, chosen)
+            kept = parts.filtered(body, chosen, bare)
             names = {
                 n.id
                 for stmt in kept
                 for n in self._looked_at(m, function, stmt)
                 if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load)
             }
-            more = {stmt for stmt in leaves if stmt not in chosen and names & _binds(stmt)}
+            more = {stmt for stmt in leaves if stmt not in chosen and names & parts.binds(stmt)}
             if not more:
                 return kept
             chosen |= more
@@ -294,16 +285,16 @@ class Slice:
         for stmt in leaves:
             used = {
                 n.id
-                for call in _nodes(stmt)
+                for call in parts.nodes(stmt)
                 if isinstance(call, ast.Call)
-                for n in _nodes(call.func)
+                for n in parts.nodes(call.func)
                 if isinstance(n, ast.Name)
             }
             if used & made:
                 chosen.add(stmt)
 
     def _leads(self, m: Machine, function: Function, stmt: ast.stmt) -> bool:
-        if any(self._hits(function, node) for node in _nodes(stmt)):
+        if any(self._hits(function, node) for node in parts.nodes(stmt)):
             return True
         return any(self._reaches(m, used, 1) for used in self._used(m, function, stmt))
 
@@ -316,78 +307,9 @@ def bind_only(m: Machine, frame: Frame, stmt: ast.stmt) -> Signal | None:
         return statements.plain_statement(m, frame, stmt)
     except (Raised, Stuck):
         m.check_budget()
-    for name in _binds(stmt):
+    for name in parts.binds(stmt):
         frame.scope.names[name] = m.unknown(f"{name}, which was not followed", harmless=True)
     return None
-
-
-def _leaves(body: list[ast.stmt]) -> Iterator[ast.stmt]:
-    """The simple statements of a body, at any depth; a `try` that only binds is one."""
-    for stmt in body:
-        match stmt:
-            case ast.If() | ast.For() | ast.While():
-                yield from _leaves([*stmt.body, *stmt.orelse])
-            case ast.With():
-                yield from _leaves(stmt.body)
-            case ast.Raise() | ast.Assert() | ast.Pass():
-                pass
-            case _:
-                yield stmt
-
-
-def _filtered(body: list[ast.stmt], chosen: set[ast.stmt]) -> list[ast.stmt]:
-    """A body with the chosen statements only, under the conditions they stand under."""
-    found: list[ast.stmt] = []
-    for stmt in body:
-        if stmt in chosen:
-            found.append(stmt)
-        elif isinstance(stmt, ast.If):
-            one, two = _filtered(stmt.body, chosen), _filtered(stmt.orelse, chosen)
-            if one or two:
-                made = ast.If(stmt.test, one or [ast.Pass()], two)
-                found.append(ast.copy_location(made, stmt))
-        elif isinstance(stmt, (ast.For, ast.While, ast.With)):
-            found += _filtered(stmt.body, chosen)  # as if it ran once
-    return found
-
-
-@lru_cache(maxsize=1 << 13)
-def _binds(stmt: ast.stmt) -> set[str]:
-    from checker.interpreter.excerpts import _bound
-
-    return _bound(stmt)
-
-
-def _called(node: ast.AST) -> str | None:
-    """The last name of what is called."""
-    if not isinstance(node, ast.Call):
-        return None
-    match node.func:
-        case ast.Name(id=name) | ast.Attribute(attr=name):
-            return name
-        case _:
-            return None
-
-
-def _function(value: Value) -> Function | None:
-    """The function that calling something runs."""
-    if isinstance(value, ClassValue):
-        value = next(iter(value.lookup("__init__") or ()), None)
-    while isinstance(value, (BoundMethod, StaticMethod, ClassMethod)):
-        value = value.function
-    return value if isinstance(value, Function) else None
-
-
-def _imported(function: Function) -> dict[str, tuple[str, str]]:
-    """Names that imports inside a function bind: module and name."""
-    from checker.interpreter import imports
-
-    return {
-        alias.asname or alias.name: (imports.absolute_name(function.module, node), alias.name)
-        for node in _nodes(function.node)
-        if isinstance(node, ast.ImportFrom)
-        for alias in node.names
-    }
 
 
 def follow(
@@ -412,7 +334,7 @@ def follow(
         holder.cls,
         {str(name): holder.cls for name in known_as},
     )
-    roots = [root for root in map(_function, functions) if root is not None]
+    roots = [root for root in map(parts.function, functions) if root is not None]
     made.grow(m, roots)
     if m.debug:
         leading = sorted({n.name for n, r in made.reaching.items() if r})  # type: ignore[attr-defined]

@@ -85,7 +85,7 @@ def boundaries(case: Case, _: Mapping[str, ClauseResult]) -> ClauseResult | None
         trained = _listed(wanted)
         message = f"trained on boundaries {trained}, the server hands over {_listed(handed)}"
         remedy = _remedy(case)
-    elif case.serve.told is not None and case.serve.told.reason:
+    elif case.serve.told is not None and (case.serve.told.reason or not case.serve.told.is_told):
         return _unproven(clause, _not_told(case.serve.told))
     elif case.serve.graph_captured is not None:
         replayed = case.serve.graph_captured
@@ -106,6 +106,8 @@ def boundaries(case: Case, _: Mapping[str, ClauseResult]) -> ClauseResult | None
 
 
 def _not_told(told: Told) -> str:
+    if not told.reason:
+        return "nothing in the server's set-up tells the target which states to hand over"
     place = f" ({told.stopped})" if told.stopped is not None else ""
     return f"which ids the target is told when graphs are captured: {told.reason}{place}"
 

@@ -97,6 +97,13 @@ def _other_ids_told(s: Source) -> None:
     s.put(ids, "[2, 4]")
 
 
+def _never_told_on_cuda(s: Source) -> None:
+    """A way out before the target is told."""
+    function = s.at("ModelRunner.init_attention_backends")
+    assert isinstance(function, ast.FunctionDef)
+    s.before(function.body[0], "if self.device == 'cuda':\n    return")
+
+
 @pytest.mark.long
 def test_an_edited_order_is_not_taken_for_the_old_one() -> None:
     """Told too late, the target is not told when graphs are captured."""
@@ -104,6 +111,7 @@ def test_an_edited_order_is_not_taken_for_the_old_one() -> None:
     told = telling(found, Inputs(IDS))
     assert told is not None
     assert told.reason or told.differs or not told.is_told
+    assert not ask(edited(Case(_never_told_on_cuda, RUNNER, NEW, "", ())), IDS).is_told
     assert ask(edited(Case(_other_ids_told, RUNNER, NEW, "", ())), IDS).ids == (2, 4)
 
 
