@@ -28,6 +28,7 @@ HEAD = """\
 # yaml-language-server: $schema=../schema/pins.schema.json
 # Written by `python -m benchmarks.pins`, not by hand: by module, by the release in which they were
 # first seen, the digests of what summaries stand for. Nobody has to read this.
+version: 1
 library: sglang
 modules:
 """
