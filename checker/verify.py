@@ -187,6 +187,8 @@ def _report(
         clauses=results,
         assumptions=(
             *_assumptions(request, train, serve, case.launched),
+            *_unread(trainer, "train"),
+            *_unread(server, "serve"),
             *([] if case.stored is None else case.stored.assumptions()),
         ),
         configuration=_configuration(train),
@@ -257,6 +259,17 @@ def _assumptions(
     said = flags.assumptions if flags is not None else ()
     every = {*train.assumptions, *serve.assumptions, *said}
     yield from sorted(text for text in every if text not in deployment)
+
+
+def _unread(side: Opened, option: str) -> Iterator[str]:
+    """Libraries that a side stands on and of which nothing says which release it is."""
+    read = {tree.name for tree in side.trees[1:]}
+    for name, _ in side.libraries:
+        if name not in read:
+            yield (
+                f"nothing says which {name} {side.tree.label} stands on, so none is read"
+                f" (say --{option}-with {name}==VERSION)"
+            )
 
 
 def _configuration(train: Extraction) -> Mapping[str, Any]:
