@@ -51,7 +51,8 @@ def _name(m: Machine, frame: Frame, node: ast.Name) -> Value:
 def _attribute(m: Machine, frame: Frame, node: ast.Attribute) -> Value:
     base = evaluate(m, frame, node.value)
     frame.node = node
-    return attributes.get(m, base, scopes.mangled(frame, node.attr))
+    name = node.attr
+    return attributes.get(m, base, scopes.mangled(frame, name) if name[:2] == "__" else name)
 
 
 def _subscript(m: Machine, frame: Frame, node: ast.Subscript) -> Value:

@@ -15,7 +15,6 @@ from checker.graph.builder import Builder
 from checker.interpreter.hosting import PASSING
 from checker.interpreter.values import (
     ClassValue,
-    Code,
     Instance,
     ModuleValue,
     Raised,
@@ -153,7 +152,6 @@ class Machine:
         self.aliases: dict[Term, Term] = {}
         self.ranges: dict[Term, Any] = {}
         self.counts: dict[Term, Any] = {}
-        self.codes: dict[ast.AST, Code] = {}
         self.yielding: dict[ast.AST, bool] = {}
         self.keys: dict[ClassValue, list[Instance]] = {}
         self.kept: dict[int, Value] = {}
@@ -313,6 +311,8 @@ class Machine:
 
     def truth(self, value: Value, text: str = "a condition") -> bool:
         """The truth of a value of the checked program."""
+        if value is True or value is False or value is None:
+            return bool(value)
         from checker.interpreter.truth import truth
 
         return truth(self, value, text)

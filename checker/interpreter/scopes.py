@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from typing import TYPE_CHECKING, Any
+from weakref import WeakKeyDictionary
 
 from checker.interpreter.machine import Frame, Machine
 from checker.interpreter.values import Code, Scope, Value
@@ -14,10 +15,14 @@ if TYPE_CHECKING:
 
 def code_of(m: Machine, node: ast.AST) -> Code:
     """The names that a function or class body binds itself, and whether it is a generator."""
-    code = m.codes.get(node)
+    code = _CODES.get(node)
     if code is None:
-        code = m.codes[node] = _analyse(node)
+        code = _CODES[node] = _analyse(node)
     return code
+
+
+_CODES: WeakKeyDictionary[ast.AST, Code] = WeakKeyDictionary()
+"""What was found out of syntax, which never changes: one run after another asks for the same."""
 
 
 class _Names:

@@ -72,6 +72,7 @@ class Stubs:
         self._by_last: dict[str, list[Summary]] = {}
         self._by_file: dict[tuple[str, str], Summary] = {}
         self._parsed: dict[str, list[ast.stmt]] = {}
+        self._matching: dict[str, list[Summary]] = {}
         for summary in self._all:
             for pattern in summary.match:
                 self._by_last.setdefault(pattern.rpartition(".")[2], []).append(summary)
@@ -92,13 +93,16 @@ class Stubs:
 
     def matching(self, path: str) -> list[Summary]:
         """Summaries whose patterns match a dotted name."""
-        last = path.rpartition(".")[2]
-        return [
-            s
-            for key in (last, "*")
-            for s in self._by_last.get(key, ())
-            if any(fnmatchcase(path, pattern) for pattern in s.match)
-        ]
+        known = self._matching.get(path)
+        if known is None:
+            last = path.rpartition(".")[2]
+            known = self._matching[path] = [
+                s
+                for key in (last, "*")
+                for s in self._by_last.get(key, ())
+                if any(fnmatchcase(path, pattern) for pattern in s.match)
+            ]
+        return known
 
     def in_file(self, file: str, name: str) -> Summary | None:
         """The summary of a file that defines `name`."""
