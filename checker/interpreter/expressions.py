@@ -67,8 +67,32 @@ def _slice(m: Machine, frame: Frame, node: ast.Slice) -> Value:
     return slice(*(evaluate(m, frame, p) if p is not None else None for p in parts))
 
 
+_MANY = 8
+
+
+def _constants(nodes: list[ast.expr]) -> list[Value] | None:
+    """The values of many constants at once; None where there are few, or other expressions.
+
+    Tables of programs have thousands, often in pairs.
+    """
+    if len(nodes) < _MANY:
+        return None
+    values: list[Value] = []
+    for node in nodes:
+        if type(node) is ast.Constant:
+            values.append(node.value)
+        elif type(node) is ast.Tuple and all(type(part) is ast.Constant for part in node.elts):
+            values.append(tuple(part.value for part in node.elts))  # type: ignore[attr-defined]
+        else:
+            return None
+    return values
+
+
 def _sequence(m: Machine, frame: Frame, elts: list[ast.expr]) -> list[Value]:
-    items: list[Value] = []
+    items = _constants(elts)
+    if items is not None:
+        return items
+    items = []
     for elt in elts:
         if isinstance(elt, ast.Starred):
             items.extend(iterate(m, evaluate(m, frame, elt.value)))
@@ -87,6 +111,10 @@ def _list(m: Machine, frame: Frame, node: ast.List) -> Value:
 
 
 def _dict(m: Machine, frame: Frame, node: ast.Dict) -> Value:
+    if None not in node.keys:
+        keys, values = _constants(node.keys), _constants(node.values)  # type: ignore[arg-type]
+        if keys is not None and values is not None:
+            return dict(zip(keys, values, strict=True))
     result: dict[Value, Value] = {}
     for key, value in zip(node.keys, node.values, strict=True):
         if key is None:

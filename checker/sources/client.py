@@ -182,7 +182,7 @@ class Client:
             with response:
                 for block in response.iter_content(_BLOCK):
                     received += len(block)
-                    traffic.received += len(block)
+                    traffic.note(url, len(block))
                     if received > limit:
                         raise _broken(url, f"the answer is longer than {limit} bytes")
                     yield block

@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
 MEMBER_LIMIT = 16 * 1024 * 1024
 """No source file is this long; what is longer is a binary or an attack, and is not read."""
+_HELD = 32 * 1024 * 1024
+"""So much of what was read is kept at hand: both sides, and a registry, read the same files."""
 
 
 class MissingMember(KeyError):
@@ -72,6 +74,8 @@ class Tree(ABC):
 
     def __init__(self) -> None:
         self._digests: dict[str, str] = {}
+        self._contents: dict[str, bytes] = {}
+        self._held = 0
 
     @property
     @abstractmethod
@@ -106,9 +110,14 @@ class Tree(ABC):
             InputError: it is there and is refused or cannot be had.
         """
         path = normal(path)
-        data = self._fetch(path)
-        if path not in self._digests:
-            self._digests[path] = hashlib.sha256(data).hexdigest()
+        data = self._contents.get(path)
+        if data is None:
+            data = self._fetch(path)
+            if self._held + len(data) <= _HELD:
+                self._contents[path] = data
+                self._held += len(data)
+            if path not in self._digests:
+                self._digests[path] = hashlib.sha256(data).hexdigest()
         return data
 
     def prefetch(self, paths: Iterable[str]) -> None:  # noqa: B027 - a hint may be ignored
