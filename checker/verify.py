@@ -21,7 +21,7 @@ from checker.engines import (
 )
 from checker.errors import InputError
 from checker.graph.terms import Pool, unknowns
-from checker.judging import Comparison, compare, judge
+from checker.judging import Comparison, compare, compare_as_contracted, judge
 from checker.judging.judge import Case
 from checker.judging.probes import Prober
 from checker.judging.stored import accounted
@@ -129,6 +129,12 @@ class Reader:
         def compare_without(config: dict[str, Any]) -> Comparison | None:
             return _compared(pair.trained(learner, pool, config), serve, pool, wires)
 
+        def compare_as(switches: dict[str, Any]) -> Comparison | None:
+            try:
+                return compare_as_contracted(train, serve, pool, wires, switches)
+            except InputError:  # the contract says nothing of such a draft
+                return None
+
         case = Case(
             pair.contract,
             train,
@@ -137,6 +143,7 @@ class Reader:
             pair.serve_config,
             pair.train_config,
             compare_without,
+            compare_as,
             pair.target,
             flags,
             stored,

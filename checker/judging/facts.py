@@ -13,6 +13,7 @@ from checker.report.model import ClauseResult, SideValue, Status
 
 if TYPE_CHECKING:
     from checker.contract.model import Clause, Switch
+    from checker.judging.graphs import Comparison
     from checker.judging.judge import Case
 
 
@@ -169,9 +170,9 @@ def _unread(case: Case, clause: Clause, switch: Switch) -> ClauseResult | None:
 def _is_cause(case: Case, switch: Switch, violated: set[str]) -> bool:
     """Whether those clauses would hold had the draft been trained without the switch."""
     place, _ = wording.stated(case.train_config, wording.spelled(switch, case.train.engine))
-    if place is None or case.comparison is None or case.compare_without is None:
+    if place is None or case.comparison is None:
         return False
-    other = case.compare_without(changed(case.train_config, place, switch.default))
+    other = _without(case, switch, place)
     if other is None:
         return False
     still = {
@@ -180,6 +181,26 @@ def _is_cause(case: Case, switch: Switch, violated: set[str]) -> bool:
         if (c := case.contract.owner(f.edit.wire, f.edit.aspect, f.edit.operator))
     }
     return not violated & still
+
+
+def _without(case: Case, switch: Switch, place: str) -> Comparison | None:
+    """The server compared with a draft that was trained without a switch.
+
+    Where the trainer computes just what the contract says, the contract says what that is.
+    """
+    train, comparison = case.train, case.comparison
+    if comparison is None:
+        return None
+    pairs = zip(train.logits, comparison.contract.logits, strict=False)
+    if (
+        case.compare_as is not None
+        and switch.name in train.switches
+        and all(mine is contracted for mine, contracted in pairs)
+    ):
+        return case.compare_as({**train.switches, switch.name: switch.default})
+    if case.compare_without is None:
+        return None
+    return case.compare_without(changed(case.train_config, place, switch.default))
 
 
 def changed(config: Mapping[str, Any], place: str, value: Any) -> dict[str, Any]:

@@ -80,6 +80,20 @@ def compare(
     )
 
 
+def compare_as_contracted(
+    train: Extraction,
+    serve: Extraction,
+    pool: Pool,
+    wires: Mapping[str, Any],
+    switches: Mapping[str, Any],
+) -> Comparison:
+    """Compares the server with what the contract says of a draft with other switches."""
+    known = rotary(switches, [*train.logits, *serve.logits], wires["roles"]["head"])
+    terms = contract_terms(wires, Builder(pool), known, len(train.logits))
+    other = replace(train, switches=dict(switches), logits=list(terms.logits))
+    return compare(other, serve, pool, wires)
+
+
 def _as_many_steps(side: Extraction, other: Extraction, pool: Pool) -> Extraction:
     """A side with unknown logits for steps that only the other side gives."""
     count = len(side.logits)

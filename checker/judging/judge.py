@@ -27,9 +27,10 @@ class Case:
     """Everything a judgement is made from.
 
     `comparison` is None when a side failed. `compare_without` compares the server with a draft
-    trained from another configuration (None when that one cannot be followed). `target` is the
-    target's configuration, where one was given. `launched` is what the server makes of its launch
-    line, None when none is given. `stored` is what lies in the draft's folders, if one was given.
+    trained from another configuration (None when that one cannot be followed), `compare_as` with
+    what the contract says of other switches. `target` is the target's configuration, where one was
+    given. `launched` is what the server makes of its launch line, None when none is given. `stored`
+    is what lies in the draft's folders, if one was given.
     """
 
     contract: Contract
@@ -39,6 +40,7 @@ class Case:
     serve_config: Mapping[str, Any]
     train_config: Mapping[str, Any]
     compare_without: Callable[[dict[str, Any]], Comparison | None] | None = None
+    compare_as: Callable[[dict[str, Any]], Comparison | None] | None = None
     target: Mapping[str, Any] | None = None
     launched: Launched | None = None
     stored: Stored | None = None
