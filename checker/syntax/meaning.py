@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 import hashlib
+from functools import cache
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -21,6 +22,9 @@ _DIGITS = 12
 _INSIDE = ""
 """Among the names of what is inside of a function, where an annotation says nothing."""
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
+_CLOSED = (*_FUNCTIONS, ast.ClassDef, ast.Lambda)
+_SPECIAL = frozenset((ast.AnnAssign, ast.ClassDef, ast.ExceptHandler, *_FUNCTIONS))
+_PLAIN = frozenset((str, int, float, complex, bytes, bool, type(None), type(...)))
 _MARKS = frozenset(("ClassVar", "InitVar"))
 
 
@@ -78,9 +82,14 @@ def _text(value: object, names: dict[str, str]) -> str:
         value: a node, a list of nodes, or what a node holds.
         names: what local names are called instead.
     """
+    kind = type(value)
+    if kind is ast.Name:
+        return f"Name({names.get(value.id, value.id)})"  # type: ignore[attr-defined]
+    if kind in _PLAIN:  # most of a program: there is nothing more to ask
+        return f"{kind.__name__}:{value!r}"
+    if isinstance(value, ast.AST) and kind not in _SPECIAL:
+        return _node(value, names)
     match value:
-        case ast.Name(id=name):
-            return f"Name({names.get(name, name)})"
         case ast.AnnAssign(target=target, value=None) if _INSIDE in names:
             return "" if isinstance(target, ast.Name) else _annotated(value, names)
         case ast.AnnAssign(target=target, value=ast.expr() as given) if _INSIDE in names:
@@ -95,7 +104,7 @@ def _text(value: object, names: dict[str, str]) -> str:
             inner = {**{n: t for n, t in names.items() if n not in _bound(value)}, **_locals(value)}
             inner[_INSIDE] = ""
             return _node(value, inner, decorators=[_text(d, names) for d in value.decorator_list])
-        case ast.AST():
+        case ast.ExceptHandler():
             return _node(value, names)
         case list():
             kept = [v for v in value if not (isinstance(v, ast.stmt) and _says_nothing(v))]
@@ -105,15 +114,22 @@ def _text(value: object, names: dict[str, str]) -> str:
 
 
 def _node(node: ast.AST, names: dict[str, str], **instead: object) -> str:
-    parts = [type(node).__name__]
-    for field in node._fields:
-        value = instead.get(field, getattr(node, field, None))
-        if field in _LEFT_OUT or value is None or value == []:
+    kind = type(node)
+    parts = [kind.__name__]
+    for field in _fields(kind.__name__, kind._fields):
+        value = instead.get(field) or getattr(node, field, None)
+        if value is None or value == []:
             continue
         if field == "decorator_list" and "decorators" in instead:
             value = instead["decorators"]
         parts.append(f"{field}={_text(value, names)}")
     return "(" + " ".join(parts) + ")"
+
+
+@cache
+def _fields(kind: str, fields: tuple[str, ...]) -> tuple[str, ...]:  # noqa: ARG001 - the key
+    """The fields of a kind of node that say what it does."""
+    return tuple(field for field in fields if field not in _LEFT_OUT)
 
 
 def _annotated(node: ast.AnnAssign, names: dict[str, str]) -> str:
@@ -157,10 +173,12 @@ def _locals(function: ast.FunctionDef | ast.AsyncFunctionDef) -> dict[str, str]:
 
 def _own(function: ast.AST) -> Iterator[ast.AST]:
     """The nodes of a function's body in order, without those of inner functions and classes."""
-    for child in ast.iter_child_nodes(function):
+    stack = list(ast.iter_child_nodes(function))[::-1]
+    while stack:
+        child = stack.pop()
         yield child
-        if not isinstance(child, (*_FUNCTIONS, ast.ClassDef, ast.Lambda)):
-            yield from _own(child)
+        if not isinstance(child, _CLOSED):
+            stack.extend(list(ast.iter_child_nodes(child))[::-1])
 
 
 __all__ = ["REST", "definitions", "digest", "digests", "member"]
