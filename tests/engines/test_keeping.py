@@ -117,7 +117,7 @@ def test_what_no_result_depends_on_may_change(place: Place, worked: list[str], p
         (LAYERS, "import torch\n", "import torch\nfrom math import pi as torch\n",
          {"draft of the server"}),
         (DRAFT, "hidden = self.fc(features)\n", "hidden = self.fc(features) + 1\n",
-         {"draft of the trainer"}),
+         {"draft of the trainer", "drive of the trainer"}),
     ],
 )  # fmt: skip
 def test_what_a_result_depends_on_is_worked_out_again(
