@@ -1,10 +1,12 @@
-"""The fields that annotated classes declare, told at once: programs have thousands of them."""
+"""What classes declare and texts state, told at once: programs have thousands of fields."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import ast
+import json
+from typing import TYPE_CHECKING, Final
 
-from checker.interpreter import attributes
+from checker.interpreter import attributes, classes
 from checker.interpreter.classes import annotation_head
 from checker.interpreter.values import (
     ClassMethod,
@@ -93,7 +95,79 @@ def _functions_with(m: Machine, cls: ClassValue, name: Value) -> Value:
     return found
 
 
+_PLAIN: Final[dict[str, tuple[type, ...]]] = {
+    "int": (int,),
+    "float": (float,),
+    "bool": (bool,),
+    "str": (str,),
+    "list": (list,),
+    "dict": (dict,),
+    "None": (type(None),),
+}
+
+
+def _mistyped(m: Machine, cls: ClassValue, name: Value, value: Value) -> Value:
+    """What a field's annotation asks for, where it names plain types and the value is of none.
+
+    None where it is of one of them, is not known, or the annotation says anything else.
+    """
+    owner, annotation = classes.fields(cls).get(name, (None, None))
+    plain = value is None or isinstance(value, (bool, int, float, str, list, dict))
+    if owner is None or annotation is None or not plain:
+        return None
+    kinds = [annotation_head(part).rpartition(".")[2] for part in _alternatives(annotation)]
+    if not all(kind in _PLAIN for kind in kinds):
+        return None
+    fits = any(
+        isinstance(value, _PLAIN[kind]) and not (kind == "int" and isinstance(value, bool))
+        for kind in kinds
+    )
+    return None if fits else " | ".join(kinds)
+
+
+def _alternatives(annotation: ast.expr) -> list[ast.expr]:
+    """The types that an annotation allows: `a | b`, `Optional[a]` and `Union[a, b]` apart."""
+    match annotation:
+        case ast.Constant(value=str(text)):
+            try:
+                return _alternatives(ast.parse(text, mode="eval").body)
+            except SyntaxError:
+                return [annotation]
+        case ast.BinOp(left=left, op=ast.BitOr(), right=right):
+            return [*_alternatives(left), *_alternatives(right)]
+        case ast.Subscript(value=value, slice=inner):
+            match annotation_head(value).rpartition(".")[2]:
+                case "Optional":
+                    return [*_alternatives(inner), ast.Constant(None)]
+                case "Union" if isinstance(inner, ast.Tuple):
+                    return [part for one in inner.elts for part in _alternatives(one)]
+    return [annotation]
+
+
+def _doubt(m: Machine, reason: Value) -> Value:
+    """Says that the program may end where the summary goes on."""
+    return m.unknown(reason)
+
+
+def _blame(m: Machine, *keys: Value) -> Value:
+    """Says which configuration keys an exception that is raised next is about."""
+    m.frames[-1].guard_keys = keys
+    return None
+
+
+def _parsed(m: Machine, text: Value) -> Value:
+    """What a text in JSON says, None where it is none or is not known."""
+    try:
+        return json.loads(text) if isinstance(text, str) else None
+    except ValueError:
+        return None
+
+
 FIELDS: dict[str, Callable[..., Value]] = {
     "dataclass_fields": _dataclass_fields,
     "functions_with": _functions_with,
+    "mistyped": _mistyped,
+    "blame": _blame,
+    "doubt": _doubt,
+    "parsed": _parsed,
 }

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from checker.graph.terms import postorder
 from checker.interpreter.fallbacks import is_fallback
 from checker.judging import stored, wording
+from checker.judging.graphs import depth
 from checker.report.model import ClauseResult, SideValue, Status
 
 if TYPE_CHECKING:
@@ -83,6 +84,25 @@ def weights(case: Case, _: Mapping[str, ClauseResult]) -> ClauseResult | None:
             _listed([*absent, *dropped]) or None, _locations(case, [*absent, *dropped])
         ),
         serve=SideValue(_listed(initial) or None, places),
+    )
+
+
+def layers(case: Case, _: Mapping[str, ClauseResult]) -> ClauseResult | None:
+    """Both sides run the same number of layers; a side with something unknown may run more."""
+    clause = case.contract.fact_owner("layers")
+    if clause is None or case.comparison is None:
+        return None
+    trained, served = depth(case.train), depth(case.serve)
+    fewer = case.serve if served < trained else case.train
+    if trained == served or any(t.op in ("unknown", "opaque") for t in postorder(*fewer.logits)):
+        return None
+    return ClauseResult(
+        clause.id,
+        Status.VIOLATED,
+        clause.severity,
+        message=f"training ran {trained} decoder layers, the server runs {served}",
+        train=SideValue(str(trained)),
+        serve=SideValue(str(served)),
     )
 
 

@@ -8,7 +8,7 @@ both do alike is none.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from checker.contract.terms import ContractTerms, contract_terms
 from checker.graph.builder import Builder
@@ -21,6 +21,9 @@ if TYPE_CHECKING:
 
     from checker.engines import Extraction
     from checker.graph.labels import Wire
+
+_MORE_LAYERS: Final = 4
+"""Layers more than were trained up to which a server is compared; that they differ is said anyway."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +59,10 @@ def compare(
     """Compares the logits of every step of two complete extractions."""
     train, serve = _as_many_steps(train, serve, pool), _as_many_steps(serve, train, pool)
     switches = rotary(train.switches, [*train.logits, *serve.logits], wires["roles"]["head"])
+    switches = _with_all_layers(switches, wires["roles"]["layers"], train, serve)
     contract = contract_terms(wires, Builder(pool), switches, len(train.logits))
+    if depth(serve) - depth(train) > _MORE_LAYERS:
+        return Comparison(contract, (), {}, frozenset(), frozenset(), (), False, True)
     by_train = difference(contract.logits, train.logits, contract.labels)
     pairs = stand_ins(train.logits, serve.logits, _tensors(train) - _tensors(serve))
     served = (
@@ -92,6 +98,31 @@ def compare_as_contracted(
     terms = contract_terms(wires, Builder(pool), known, len(train.logits))
     other = replace(train, switches=dict(switches), logits=list(terms.logits))
     return compare(other, serve, pool, wires)
+
+
+def _with_all_layers(
+    switches: dict[str, Any], key: str, train: Extraction, serve: Extraction
+) -> dict[str, Any]:
+    """The switches of a draft with every layer that either side runs.
+
+    Layers that only the server runs are named too, so that they are told from changes of those
+    that were trained. A value that is stated for each layer goes on as in the last one.
+    """
+    trained, served = depth(train), depth(serve)
+    if switches.get(key) != trained or not 0 < served - trained <= _MORE_LAYERS:
+        return switches
+    more = served - trained
+    return {
+        name: value + value[-1:] * more
+        if isinstance(value, list) and len(value) == trained
+        else value
+        for name, value in {**switches, key: served}.items()
+    }
+
+
+def depth(side: Extraction) -> int:
+    """How many layers attend in the first step."""
+    return sum(term.op == "attention" for term in postorder(*side.logits[:1]))
 
 
 def _as_many_steps(side: Extraction, other: Extraction, pool: Pool) -> Extraction:

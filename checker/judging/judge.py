@@ -90,6 +90,7 @@ def _doubted(case: Case, results: dict[str, ClauseResult]) -> None:
 def _by_facts(case: Case, results: dict[str, ClauseResult]) -> None:
     for decide in (
         facts.registry,
+        facts.layers,
         facts.weights,
         captures.count,
         captures.stream,
