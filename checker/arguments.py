@@ -61,6 +61,7 @@ def parser(version: str) -> argparse.ArgumentParser:
     top.add_argument("--version", action="version", version=f"eagle3-check {version}")
     commands = top.add_subparsers(dest="command", metavar="COMMAND", required=True)
     _add_verify(commands)
+    _add_solve(commands)
     _add_capture(commands)
     _add_extract(commands)
     _add_trace(commands)
@@ -133,6 +134,43 @@ def _add_verify(commands: _Commands) -> None:
     given.add_argument("--pp", metavar="N", type=_count, default=1, help="pipeline parallel size")
     _add_format(verify)
     _add_access(verify)
+
+
+def _add_solve(commands: _Commands) -> None:
+    solve = _command(
+        commands, "solve", "find the served config, flags and renames under which all clauses hold"
+    )
+    solve.epilog = "Exit status: 0 found, 1 none, 3 not proven, 2 unusable input."
+    spec = "NAME==VERSION, NAME, a folder, wheel or sdist, git:FOLDER@REVISION"
+    solve.add_argument("--train", metavar="SPEC", required=True, help=f"the trainer: {spec}")
+    solve.add_argument("--serve", metavar="SPEC", required=True, help="the server, likewise")
+    for side in ("train", "serve"):
+        solve.add_argument(
+            f"--{side}-with", metavar="NAME==VERSION", action="append", default=[],
+            help=f"read this dependency of the {side} side from this release (repeatable)",
+        )  # fmt: skip
+    solve.add_argument(
+        "--train-config", metavar="PATH", required=True, help="the config.json the trainer wrote"
+    )
+    solve.add_argument(
+        "--serve-config",
+        metavar="PATH",
+        help="what is served so far: as much of it is kept as can be",
+    )
+    _add_target(solve)
+    solve.add_argument(
+        "--rename", metavar="OLD=NEW", action="append", default=[],
+        help="what a conversion does to tensor names so far: layers.0=first (repeatable)",
+    )  # fmt: skip
+    solve.add_argument(
+        "--launch", metavar="LINE", help="the server's command line so far, or a file with it"
+    )
+    solve.add_argument("--write", metavar="PATH", help="save the configuration that was found")
+    solve.add_argument("--force", action="store_true", help="write over a file that is there")
+    solve.add_argument("--tp", metavar="N", type=_count, default=1, help="tensor parallel size")
+    solve.add_argument("--pp", metavar="N", type=_count, default=1, help="pipeline parallel size")
+    _add_format(solve)
+    _add_access(solve)
 
 
 def _add_one_engine(command: argparse.ArgumentParser) -> None:
@@ -334,6 +372,31 @@ def verify_request(given: argparse.Namespace, progress: Callable[[str], None]) -
         draft=tensors,
         serve_draft=copied,
         max_unproven=given.max_unproven,
+    )
+
+
+def solve_request(given: argparse.Namespace, progress: Callable[[str], None]) -> VerifyRequest:
+    """What ``solve`` was asked: a check whose served side is what the user has so far.
+
+    Raises:
+        InputError: a file or a word cannot be used, or `--write` names a file that is there.
+    """
+    if given.write is not None and not given.force and os.path.lexists(given.write):
+        raise InputError("is there already", "give --force to write over it", given.write)
+    return VerifyRequest(
+        train=given.train,
+        serve=given.serve,
+        train_config=read_config(given.train_config),
+        serve_config=_config(given.serve_config),
+        target=None if given.target is None else target(given.target),
+        launch=_launch(given.launch),
+        renames=tuple(_rename(text) for text in given.rename),
+        train_with=tuple(_pin(text, "--train-with") for text in given.train_with),
+        serve_with=tuple(_pin(text, "--serve-with") for text in given.serve_with),
+        tensor_parallel=given.tp,
+        pipeline_parallel=given.pp,
+        access=access(given, progress),
+        contracts=contracts(given),
     )
 
 

@@ -8,6 +8,7 @@ import io
 import os
 import sys
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn, TextIO
 
 from checker._version import __version__
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from checker.contract.model import Contract
     from checker.pairing import Opened
     from checker.report.model import Report
+    from checker.report.solution import Solution
     from checker.request import VerifyRequest
 
 BUG = 2
@@ -88,6 +90,7 @@ def _run(argv: Sequence[str], progress: Progress) -> int:
     given = parser(__version__).parse_args(argv)
     commands: dict[str, Callable[[argparse.Namespace, Progress], int]] = {
         "verify": _verify,
+        "solve": _solve,
         "capture": _capture,
         "extract": _extract,
         "trace": _trace,
@@ -193,6 +196,52 @@ def _refuse_stray(given: argparse.Namespace) -> None:
             raise InputError(
                 f"{word} without --train and --serve", "name both sides", "command line"
             )
+
+
+def _solve(given: argparse.Namespace, progress: Progress) -> int:
+    from checker.answers import Answer, Answers, verify_question
+    from checker.arguments import solve_request
+
+    request = solve_request(given, progress)
+    paint = _paint(given, sys.stdout)
+    rendering = [given.format, paint.enabled, given.write is not None]
+    question = {**verify_question(request, rendering), "command": "solve"}
+    answers = Answers(question, request.access)
+    usable = given.write is None and not os.environ.get("EAGLE3_CHECK_DEBUG")
+    answer = answers.known() if usable else None
+    if answer is None:
+        from checker.contract.loading import load_contract
+        from checker.report import json, solution
+        from checker.solve import solve
+
+        opened: list[Opened] = []
+        found = solve(request, opened)
+        if given.format == "json":
+            text = json.render(found.to_json())
+        else:
+            text = solution.render(found, load_contract(request.contracts), paint)
+        answer = Answer(text, found.exit_status)
+        answers.keep(answer, opened)
+        if given.write is not None:
+            _save(found, given.write, force=given.force)
+    progress.clear()
+    _write(answer.output)
+    return answer.status
+
+
+def _save(found: Solution, path: str, *, force: bool) -> None:
+    """Writes a configuration that was proven, and nothing else."""
+    if found.exit_status != 0:
+        _say(f"{path} is not written: no configuration was proven")
+        return
+    try:
+        with Path(path).open("w" if force else "x", encoding="utf-8") as stream:
+            stream.write(found.saved())
+    except FileExistsError:
+        raise InputError("is there already", "give --force to write over it", path) from None
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or str(error)
+        raise InputError(f"cannot be written: {reason}", "name a file", path) from None
 
 
 def _extract(given: argparse.Namespace, progress: Progress) -> int:

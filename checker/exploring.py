@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import multiprocessing
 import os
 import signal
@@ -12,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from checker.contract.derived import derived
 from checker.contract.loading import load_exploration
+from checker.drafts import place_of, written
 from checker.engines import Inputs, defaults
 from checker.errors import InputError
 from checker.interpreter.machine import OUT_OF_TIME
@@ -23,8 +23,8 @@ from checker.verify import Reader
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from checker.contract.model import Exploration, Switch
-    from checker.engines import Defaults, Engine
+    from checker.contract.model import Exploration
+    from checker.engines import Defaults
     from checker.pairing import Opened, Pairing
     from checker.report.model import Report
     from checker.request import VerifyRequest
@@ -63,7 +63,7 @@ def explore(request: VerifyRequest, opened: list[Opened] | None = None) -> Repor
     able = {
         name
         for name, switch in pair.contract.switches.items()
-        if _place(switch, pair.trainer.engine) is not None
+        if place_of(switch, pair.trainer.engine) is not None
     }
     settings = list(_settings(told, _filled(exploration, _layers(pair, exploration)), able))
     first, *others = settings
@@ -232,33 +232,6 @@ class _Explorer:
     def pair(self, setting: Setting) -> Pairing:
         """The pair for one setting."""
         engines = (self._pair.trainer.engine, self._pair.server.engine)
-        train, serve = (self._written(setting.switches, engine) for engine in engines)
+        contract, ids = self._pair.contract, self._exploration.layer_ids
+        train, serve = (written(contract, ids, setting.switches, engine) for engine in engines)
         return replace(self._pair, train_config=train, serve_config=serve)
-
-    def _written(self, switches: Mapping[str, Any], engine: Engine) -> dict[str, Any]:
-        """A configuration in an engine's format that states these switches."""
-        written = engine.draft_config
-        config = copy.deepcopy(dict(written.keys))
-        for name, value in switches.items():
-            place = _place(self._pair.contract.switches[name], engine)
-            if place is None or value is None:
-                continue
-            if name == self._exploration.layer_ids:
-                value = [boundary + written.layer_ids for boundary in value]  # noqa: PLW2901
-            _state(config, place, value)
-        return config
-
-
-def _place(switch: Switch, engine: Engine) -> str | None:
-    """The dotted key under which an engine's configurations state a switch, if they can."""
-    known = switch.spellings.get(engine.name, ())
-    return engine.draft_config.spellings.get(switch.name) or (known[0] if known else None)
-
-
-def _state(config: dict[str, Any], place: str, value: Any) -> None:
-    """Sets a dotted key."""
-    *parents, last = place.split(".")
-    node = config
-    for part in parents:
-        node = node.setdefault(part, {})
-    node[last] = copy.deepcopy(value)

@@ -108,6 +108,11 @@ class Reader:
         case, _, _ = self._case(pair, request, brief=True)
         return _report(pair, request, case, complete(judge(case), pair.contract))
 
+    def read(self, pair: Pairing, request: VerifyRequest) -> tuple[Case, Report]:
+        """As `brief`, but with the ids that the target asks for, and what the report is made of."""
+        case, _, _ = self._case(pair, request, brief=False)
+        return case, _report(pair, request, case, complete(judge(case), pair.contract))
+
     def _case(
         self, pair: Pairing, request: VerifyRequest, *, brief: bool
     ) -> tuple[Case, Inputs, Subject]:

@@ -36,7 +36,8 @@ _KINDS = {
     "values": "wires",
 }
 """The schema of a file that names none, by a key that only such files have."""
-REPORT = "report"
+REPORTS = frozenset(("report", "solution", "changes", "matrix"))
+"""Schemas of what commands answer."""
 
 
 def own_files() -> list[Path]:
@@ -76,7 +77,7 @@ def detected(document: Document) -> str:
     Raises:
         InputError: it names none of ours, and nothing tells what it is.
     """
-    known = [name for name in schemas() if name != REPORT]
+    known = [name for name in schemas() if name not in REPORTS]
     with document.path.open("rb") as stream:
         match = _MODELINE.search(stream.read(1024))
     if match is not None:

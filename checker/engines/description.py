@@ -64,11 +64,17 @@ class DraftConfig:
 
     `keys` are in every one; `spellings` are the dotted keys of switches that are not written as
     they are looked up first; `layer_ids` is what makes a layer id of a boundary when it is added.
+    `choices` are other values for `keys`; `renames` what conversions do to tensors' names; `launch`
+    are flags that a server is started with to draft, `launch_choices` values for others.
     """
 
     keys: Mapping[str, Any] = field(default_factory=dict)
     spellings: Mapping[str, str] = field(default_factory=dict)
     layer_ids: int = 0
+    choices: Mapping[str, tuple[Any, ...]] = field(default_factory=dict)
+    renames: Mapping[str, str] = field(default_factory=dict)
+    launch: Mapping[str, Any] = field(default_factory=dict)
+    launch_choices: Mapping[str, tuple[Any, ...]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,7 +176,13 @@ def _engine(file: str, document: Any) -> Engine:
 
 def _draft_config(document: Any) -> DraftConfig:
     return DraftConfig(
-        document.get("keys", {}), document.get("spellings", {}), document.get("layer-ids", 0)
+        document.get("keys", {}),
+        document.get("spellings", {}),
+        document.get("layer-ids", 0),
+        {key: tuple(values) for key, values in document.get("choices", {}).items()},
+        document.get("renames", {}),
+        document.get("launch", {}),
+        {flag: tuple(values) for flag, values in document.get("launch-choices", {}).items()},
     )
 
 
