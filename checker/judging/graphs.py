@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from checker.graph.labels import Wire
 
 _MORE_LAYERS: Final = 4
-"""Layers more than were trained up to which a server is compared; that they differ is said anyway."""
+"""So many layers more than trained are compared one by one; that they are more is said anyway."""
 
 
 @dataclass(frozen=True, slots=True)
