@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from checker.graph.labels import Wire
 
 _MORE_LAYERS: Final = 4
-"""Layers more than were trained up to which a server is compared; that they differ is said anyway."""
+"""Up to how many layers more than were trained a server is compared. That it has more is said."""
 
 
 @dataclass(frozen=True, slots=True)
