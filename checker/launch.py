@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+import re
 import shlex
 from pathlib import Path
+from typing import Any, Final
 
 from checker.errors import InputError
 
+ENVIRONMENT: Final = "environment"
+_ASSIGNMENT: Final = re.compile(r"([A-Za-z_]\w*)=(.*)", re.DOTALL)
 
-def parse_launch(text: str) -> dict[str, str | int | float | bool]:
+
+def parse_launch(text: str) -> dict[str, Any]:
     """Flags of a command line (or of a file that holds one), by their names with underscores.
 
-    A flag without a value is True. Numbers become numbers.
+    A flag without a value is True. Numbers become numbers. Variables that are set before the
+    command are kept together, under `environment`.
 
     Raises:
         InputError: the text cannot be split into words.
@@ -24,12 +30,15 @@ def parse_launch(text: str) -> dict[str, str | int | float | bool]:
         raise InputError(
             f"the launch command cannot be read: {error}", "close its quotes", "--launch"
         ) from None
-    flags: dict[str, str | int | float | bool] = {}
+    flags: dict[str, Any] = {}
+    environment = {}
     index = 0
     while index < len(words):
         word = words[index]
         index += 1
         if not word.startswith("--") or len(word) < 3:
+            if not flags and (assigned := _ASSIGNMENT.fullmatch(word)):
+                environment[assigned[1]] = assigned[2]
             continue
         name, separator, value = word[2:].partition("=")
         if not separator:
@@ -40,7 +49,7 @@ def parse_launch(text: str) -> dict[str, str | int | float | bool]:
                 flags[name.replace("-", "_")] = True
                 continue
         flags[name.replace("-", "_")] = _value(value)
-    return flags
+    return {**flags, ENVIRONMENT: environment} if environment else flags
 
 
 def _is_file(text: str) -> bool:

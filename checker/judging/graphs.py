@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from checker.graph.labels import Wire
 
 _MORE_LAYERS: Final = 4
-"""So many layers more than trained are compared one by one; that they are more is said anyway."""
+"""Up to how many layers more than were trained a server is compared. That it has more is said."""
 
 
 @dataclass(frozen=True, slots=True)

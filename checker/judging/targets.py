@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from checker.graph.terms import unknowns
+from checker.graph.terms import postorder, unknowns
 from checker.report.model import RAISES, ClauseResult, SideValue, Status
 
 if TYPE_CHECKING:
@@ -29,6 +29,9 @@ def training_target(case: Case, _: Mapping[str, ClauseResult]) -> ClauseResult |
     if term.op == "unknown":
         return _unproven(clause, str(term.attr("reason")))
     trained = SideValue(_norm(term), places)
+    if (moved := _moved(term)) is not None:
+        message = f"training's targets are {moved}: they are of other tokens than those drafted"
+        return _violated(clause, message, trained, SideValue("the token after each pair"))
     if term.op == "input":
         message = "training makes its targets from hidden states that were never normed"
         return _violated(clause, message, trained, SideValue("the final norm of the target"))
@@ -49,6 +52,14 @@ def training_target(case: Case, _: Mapping[str, ClauseResult]) -> ClauseResult |
         return ClauseResult(clause.id, Status.HOLDS, clause.severity, train=trained, serve=served)
     message = f"training norms the target's state by {_kind(*own)}, the target by {served.value}"
     return _violated(clause, message, trained, served)
+
+
+def _moved(term: Term) -> str | None:
+    """How far the states that targets are made of are from their tokens' places, if they are."""
+    for inner in postorder(term):
+        if inner.op == "input" and (at := str(inner.attr("name")).find("moved by ")) >= 0:
+            return str(inner.attr("name"))[at:]
+    return None
 
 
 def _norm(term: Term) -> str:
