@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from checker.contract.loading import load_plain
@@ -11,6 +12,7 @@ from checker.interpreter import stubs
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
+    from pathlib import Path
 
     from checker.contract.added import Added
 
@@ -208,7 +210,7 @@ def _run_time(document: Any) -> RunTime:
 def load_operators(added: Iterable[Added] = ()) -> stubs.Stubs:
     """All operator summaries; added ones go before the others."""
     more = [d for d in _summaries(added) if not d[1].get("outline", False)]
-    return stubs.load((*more, *((path.name, load_plain(path)) for path in _files("operators"))))
+    return stubs.load((*more, *((path.name, _read(path)) for path in _files("operators"))))
 
 
 def load_outlines(added: Iterable[Added] = ()) -> stubs.Stubs:
@@ -221,7 +223,7 @@ def load_outlines(added: Iterable[Added] = ()) -> stubs.Stubs:
     documents = [
         *(d for d in more if d[1].get("outline", False)),
         *(d for d in more if not d[1].get("outline", False)),
-        *((path.name, load_plain(path)) for path in paths),
+        *((path.name, _read(path)) for path in paths),
     ]
     return stubs.load((n, d) for n, d in documents if d.get("native", True))
 
@@ -229,6 +231,12 @@ def load_outlines(added: Iterable[Added] = ()) -> stubs.Stubs:
 def _summaries(added: Iterable[Added]) -> list[tuple[str, Any]]:
     """Added files of summaries, the last one first."""
     return [(file.path, file.data) for file in added if file.kind == "operators"][::-1]
+
+
+@cache
+def _read(path: Path) -> Any:
+    """A file of summaries: drafts and targets are read with most of the same ones."""
+    return load_plain(path)
 
 
 def _files(folder: str) -> list[Any]:
