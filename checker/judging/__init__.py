@@ -6,6 +6,6 @@ owns.
 """
 
 from checker.judging.graphs import Comparison, compare
-from checker.judging.judge import judge
+from checker.judging.judge import differing, judge
 
-__all__ = ["Comparison", "compare", "judge"]
+__all__ = ["Comparison", "compare", "differing", "judge"]
