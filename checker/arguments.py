@@ -13,6 +13,7 @@ from checker.errors import InputError
 from checker.request import (
     Access,
     CaptureRequest,
+    DiffRequest,
     ExtractRequest,
     Pin,
     Rename,
@@ -62,6 +63,7 @@ def parser(version: str) -> argparse.ArgumentParser:
     commands = top.add_subparsers(dest="command", metavar="COMMAND", required=True)
     _add_verify(commands)
     _add_solve(commands)
+    _add_diff(commands)
     _add_capture(commands)
     _add_extract(commands)
     _add_trace(commands)
@@ -171,6 +173,34 @@ def _add_solve(commands: _Commands) -> None:
     solve.add_argument("--pp", metavar="N", type=_count, default=1, help="pipeline parallel size")
     _add_format(solve)
     _add_access(solve)
+
+
+def _add_diff(commands: _Commands) -> None:
+    compared = _command(
+        commands, "diff", "what changed in meaning between two releases of a trainer or a server"
+    )
+    compared.epilog = "Exit status: 0 nothing breaks, 1 something does, 3 not known, 2 bad input."
+    spec = "NAME==VERSION, NAME, a folder, wheel or sdist, git:FOLDER@REVISION"
+    compared.add_argument("old", metavar="OLD", help=spec)
+    compared.add_argument("new", metavar="NEW", help="the same engine, likewise")
+    compared.add_argument("--train", metavar="SPEC", help="who trains (default: the example's)")
+    compared.add_argument("--serve", metavar="SPEC", help="who serves (default: the example's)")
+    compared.add_argument(
+        "--draft", metavar="PATH",
+        help="the config.json that both sides read: is this draft still served right?",
+    )  # fmt: skip
+    compared.add_argument("--train-config", metavar="PATH", help="the config.json of the trainer")
+    compared.add_argument("--serve-config", metavar="PATH", help="the config.json of the server")
+    _add_target(compared)
+    compared.add_argument(
+        "--rename", metavar="OLD=NEW", action="append", default=[],
+        help="what a conversion did to tensor names: layers.0=first (repeatable)",
+    )  # fmt: skip
+    compared.add_argument(
+        "--launch", metavar="LINE", help="the server's command line, or a file with it"
+    )
+    _add_format(compared)
+    _add_access(compared)
 
 
 def _add_one_engine(command: argparse.ArgumentParser) -> None:
@@ -398,6 +428,25 @@ def solve_request(given: argparse.Namespace, progress: Callable[[str], None]) ->
         access=access(given, progress),
         contracts=contracts(given),
     )
+
+
+def diff_request(given: argparse.Namespace, progress: Callable[[str], None]) -> DiffRequest:
+    """What ``diff`` was asked, with its files read."""
+    own = _config(given.draft)
+    train_config = own if given.train_config is None else read_config(given.train_config)
+    serve_config = own if given.serve_config is None else read_config(given.serve_config)
+    check = VerifyRequest(
+        train=given.train or "",
+        serve=given.serve or "",
+        train_config=train_config,
+        serve_config=serve_config,
+        target=None if given.target is None else target(given.target),
+        launch=_launch(given.launch),
+        renames=tuple(_rename(text) for text in given.rename),
+        access=access(given, progress),
+        contracts=contracts(given),
+    )
+    return DiffRequest(given.old, given.new, check)
 
 
 def capture_request(given: argparse.Namespace, progress: Callable[[str], None]) -> CaptureRequest:

@@ -91,6 +91,7 @@ def _run(argv: Sequence[str], progress: Progress) -> int:
     commands: dict[str, Callable[[argparse.Namespace, Progress], int]] = {
         "verify": _verify,
         "solve": _solve,
+        "diff": _diff,
         "capture": _capture,
         "extract": _extract,
         "trace": _trace,
@@ -224,6 +225,31 @@ def _solve(given: argparse.Namespace, progress: Progress) -> int:
         answers.keep(answer, opened)
         if given.write is not None:
             _save(found, given.write, force=given.force)
+    progress.clear()
+    _write(answer.output)
+    return answer.status
+
+
+def _diff(given: argparse.Namespace, progress: Progress) -> int:
+    from checker.answers import Answer, Answers, verify_question
+    from checker.arguments import diff_request
+
+    request = diff_request(given, progress)
+    paint = _paint(given, sys.stdout)
+    question = verify_question(request.check, [given.format, paint.enabled])
+    releases = {"command": "diff", "releases": [request.old, request.new]}
+    answers = Answers({**question, **releases}, request.check.access)
+    answer = None if os.environ.get("EAGLE3_CHECK_DEBUG") else answers.known()
+    if answer is None:
+        from checker.diff import diff
+        from checker.report import changes, json
+
+        opened: list[Opened] = []
+        found = diff(request, opened)
+        as_json = given.format == "json"
+        text = json.render(found.to_json()) if as_json else changes.render(found, paint)
+        answer = Answer(text, found.exit_status)
+        answers.keep(answer, opened)
     progress.clear()
     _write(answer.output)
     return answer.status

@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-import multiprocessing
-import os
-import signal
-from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -14,8 +10,8 @@ from checker.contract.loading import load_exploration
 from checker.drafts import place_of, written
 from checker.engines import Inputs, defaults
 from checker.errors import InputError
-from checker.interpreter.machine import OUT_OF_TIME
 from checker.pairing import open_pair
+from checker.processes import in_order
 from checker.report.model import Around, Explored, Status
 from checker.sources.seen import also_seen, seen
 from checker.verify import Reader
@@ -57,6 +53,27 @@ def explore(request: VerifyRequest, opened: list[Opened] | None = None) -> Repor
     pair = open_pair(request)
     if opened is not None:
         opened += [pair.trainer, pair.server]
+    pair, exploration, told, settings = plan(pair)
+    first, *others = settings
+    explorer = _Explorer(pair, request, exploration)
+    report = explorer.reader.report(explorer.pair(first), _noted(request, first, told))
+    found = [_explored(first, report)]
+    progress = request.access.progress
+    for number, (explored, seen_there) in enumerate(in_order(explorer, others), start=2):
+        if progress is not None:
+            progress(f"explored {number} of {len(settings)} configurations")
+        for tree, record in zip(pair.trees, seen_there, strict=True):
+            also_seen(tree, record)
+        found.append(explored)
+    return replace(report, configurations=tuple(found))
+
+
+def plan(pair: Pairing) -> tuple[Pairing, Exploration, Defaults, list[Setting]]:
+    """The pair with its target, and what is tried: the default drafts, the first of them first.
+
+    Raises:
+        InputError: the default draft cannot be told.
+    """
     exploration = load_exploration()
     pair = replace(pair, target=_target(pair, exploration))
     told = _defaults(pair, exploration)
@@ -65,19 +82,16 @@ def explore(request: VerifyRequest, opened: list[Opened] | None = None) -> Repor
         for name, switch in pair.contract.switches.items()
         if place_of(switch, pair.trainer.engine) is not None
     }
-    settings = list(_settings(told, _filled(exploration, _layers(pair, exploration)), able))
-    first, *others = settings
-    explorer = _Explorer(pair, request, exploration)
-    report = explorer.reader.report(explorer.pair(first), _noted(request, first, told))
-    found = [_explored(first, report)]
-    progress = request.access.progress
-    for number, (explored, seen_there) in enumerate(_in_order(explorer, others), start=2):
-        if progress is not None:
-            progress(f"explored {number} of {len(settings)} configurations")
-        for tree, record in zip(pair.trees, seen_there, strict=True):
-            also_seen(tree, record)
-        found.append(explored)
-    return replace(report, configurations=tuple(found))
+    filled = _filled(exploration, _layers(pair, exploration))
+    return pair, exploration, told, list(_settings(told, filled, able))
+
+
+def set_to(pair: Pairing, exploration: Exploration, setting: Setting) -> Pairing:
+    """The pair with the configurations of one setting, each in its engine's format."""
+    contract, ids = pair.contract, exploration.layer_ids
+    engines = (pair.trainer.engine, pair.server.engine)
+    train, serve = (written(contract, ids, setting.switches, engine) for engine in engines)
+    return replace(pair, train_config=train, serve_config=serve)
 
 
 def _target(pair: Pairing, exploration: Exploration) -> dict[str, Any]:
@@ -158,43 +172,6 @@ def _settings(told: Defaults, exploration: Exploration, able: set[str]) -> Itera
                 yield Setting(around, changed, {**base, **changed})
 
 
-_FEW = 4
-_here: list[_Explorer] = []
-
-
-def _in_order(
-    explorer: _Explorer, settings: list[Setting]
-) -> Iterator[tuple[Explored, list[dict[str, Any]]]]:
-    """What comes of each setting, and what was read for it; on all processors where that pays."""
-    processors = min(os.cpu_count() or 1, len(settings) // _FEW, 8)
-    if processors < 2 or "fork" not in multiprocessing.get_all_start_methods():
-        for setting in settings:
-            yield explorer.explored(setting), explorer.seen()
-        return
-    with ProcessPoolExecutor(
-        processors, multiprocessing.get_context("fork"), _begin, (explorer,)
-    ) as pool:
-        try:
-            for explored, record, late in pool.map(_one, settings):
-                OUT_OF_TIME.extend(late)
-                yield explored, record
-        except BaseException:
-            pool.shutdown(wait=False, cancel_futures=True)
-            raise
-
-
-def _begin(explorer: _Explorer) -> None:
-    """A process of its own: Ctrl-C is for the one that started it."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    _here[:] = [explorer.elsewhere()]
-    OUT_OF_TIME.clear()
-
-
-def _one(setting: Setting) -> tuple[Explored, list[dict[str, Any]], list[str]]:
-    explored = _here[0].explored(setting)
-    return explored, _here[0].seen(), list(OUT_OF_TIME)
-
-
 def _explored(setting: Setting, report: Report) -> Explored:
     return Explored(
         setting.around,
@@ -221,17 +198,11 @@ class _Explorer:
         opened = replace(open_pair(quiet), target=self._pair.target)
         return _Explorer(opened, quiet, self._exploration)
 
-    def explored(self, setting: Setting) -> Explored:
-        """The verdict under a setting."""
-        return _explored(setting, self.reader.brief(self.pair(setting), self.request))
-
-    def seen(self) -> list[dict[str, Any]]:
-        """What was read of each tree so far."""
-        return [seen(tree) for tree in self._pair.trees]
+    def work(self, setting: Setting) -> tuple[Explored, list[dict[str, Any]]]:
+        """The verdict under a setting, and what was read of each tree so far."""
+        report = self.reader.brief(self.pair(setting), self.request)
+        return _explored(setting, report), [seen(tree) for tree in self._pair.trees]
 
     def pair(self, setting: Setting) -> Pairing:
         """The pair for one setting."""
-        engines = (self._pair.trainer.engine, self._pair.server.engine)
-        contract, ids = self._pair.contract, self._exploration.layer_ids
-        train, serve = (written(contract, ids, setting.switches, engine) for engine in engines)
-        return replace(self._pair, train_config=train, serve_config=serve)
+        return set_to(self._pair, self._exploration, setting)

@@ -90,6 +90,19 @@ class VerifyRequest:
 
 
 @dataclass(frozen=True, slots=True)
+class DiffRequest:
+    """Everything ``diff`` needs to know: two releases of one engine.
+
+    `check` is what both are checked for; its `train` or `serve` is the other side, empty for the
+    example's.
+    """
+
+    old: str
+    new: str
+    check: VerifyRequest
+
+
+@dataclass(frozen=True, slots=True)
 class TraceRequest:
     """Everything ``trace`` needs to know: one engine, its draft, and where its real code runs.
 

@@ -108,15 +108,34 @@ class Reader:
         case, _, _ = self._case(pair, request, brief=True)
         return _report(pair, request, case, complete(judge(case), pair.contract))
 
-    def read(self, pair: Pairing, request: VerifyRequest) -> tuple[Case, Report]:
-        """As `brief`, but with the ids that the target asks for, and what the report is made of."""
-        case, _, _ = self._case(pair, request, brief=False)
+    def read(
+        self,
+        pair: Pairing,
+        request: VerifyRequest,
+        *,
+        brief: bool = False,
+        pool: Pool | None = None,
+    ) -> tuple[Case, Report]:
+        """As `brief`, with what the report is made of; else with the ids that the target asks for.
+
+        Args:
+            pair: what is read.
+            request: what is asked.
+            brief: without those ids.
+            pool: where terms are made; those of one pool can be compared.
+        """
+        case, _, _ = self._case(pair, request, brief=brief, pool=pool)
         return case, _report(pair, request, case, complete(judge(case), pair.contract))
 
     def _case(
-        self, pair: Pairing, request: VerifyRequest, *, brief: bool
+        self,
+        pair: Pairing,
+        request: VerifyRequest,
+        *,
+        brief: bool,
+        pool: Pool | None = None,
     ) -> tuple[Case, Inputs, Subject]:
-        pool = Pool()
+        pool = Pool() if pool is None else pool
         learner, deployed = pair.trainer.subject(pair.stubs), pair.server.subject(pair.stubs)
         train = pair.trained(learner, pool, pair.train_config)
         stored = pair.stored(train)

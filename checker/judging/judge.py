@@ -62,6 +62,15 @@ def judge(case: Case) -> list[ClauseResult]:
     return _beside(case, results)
 
 
+def differing(case: Case) -> list[ClauseResult]:
+    """The clauses that what differs between the two graphs belongs to, and those left open."""
+    results: dict[str, ClauseResult] = {}
+    if case.comparison is not None:
+        _by_graph(case, case.comparison, results)
+    decided = (Status.HOLDS, Status.NOT_APPLICABLE)
+    return [results[key] for key in sorted(results) if results[key].status not in decided]
+
+
 def _beside(case: Case, results: dict[str, ClauseResult]) -> list[ClauseResult]:
     """All results, with those that do not hang on how the two sides came out."""
     launch = flags.launch(case, results)

@@ -39,7 +39,7 @@ def message(findings: list[Finding], comparison: Comparison) -> str:
     """What differs, one sentence per kind of difference, steps and layers put together."""
     sentences: dict[str, set[int]] = {}
     for finding in findings:
-        text = _sentence(finding, comparison)
+        text = sentence(finding, comparison)
         sentences.setdefault(text, set()).add(
             finding.edit.step if finding.edit.step is not None else -1
         )
@@ -58,7 +58,8 @@ def _steps(seen: set[int], all_steps: set[int]) -> str:
     return " and ".join("first step" if step == 0 else f"step {step + 1}" for step in sorted(seen))
 
 
-def _sentence(finding: Finding, comparison: Comparison) -> str:
+def sentence(finding: Finding, comparison: Comparison) -> str:
+    """What one difference is, said of both sides."""
     edit = finding.edit
     one, other = (
         ("the server", "training") if finding.deviating == "serve" else ("training", "the server")

@@ -1,0 +1,323 @@
+"""What two readings of one engine, before and after, say of its meaning.
+
+A reading is made with the same counterpart and the same configuration, and in one pool of terms: so
+where both compute the same, they are the same terms, however the source is written.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from checker.engines import STEPS
+from checker.errors import InputError
+from checker.interpreter.values import Unknown
+from checker.judging import compare, differing
+from checker.judging.judge import Case
+from checker.judging.wording import sentence
+from checker.report.changes import Change, Kind
+from checker.report.model import RAISES, Status
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from checker.engines import Captured, Extraction, Launched
+    from checker.graph.terms import Pool
+    from checker.judging.graphs import Comparison, Finding
+    from checker.location import Location
+    from checker.report.model import ClauseResult, Report
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """One release beside its counterpart. `server` says which side is looked at."""
+
+    case: Case
+    report: Report
+    server: bool
+
+    @property
+    def side(self) -> Extraction:
+        """What the release computes."""
+        return self.case.serve if self.server else self.case.train
+
+    @property
+    def label(self) -> str:
+        """What the release is called."""
+        return (self.report.serve if self.server else self.report.train).source
+
+    def places(self, result: ClauseResult) -> tuple[Location, ...]:
+        """The lines of the release that a result names."""
+        return (result.serve if self.server else result.train).locations
+
+    @property
+    def raises(self) -> bool:
+        """Whether some clauses were never reached."""
+        return any(clause.reason == RAISES for clause in self.report.clauses)
+
+
+def same(one: Reading, other: Reading) -> bool:
+    """Whether two readings compute the same and give the same to the other side."""
+    return _meaning(one.side) == _meaning(other.side)
+
+
+def _meaning(side: Extraction) -> list[Any]:
+    """Everything that a side computes, as values that are equal only where they are the same."""
+    failure = None if side.failure is None else side.failure.type or side.failure.message
+    handed = [None if f is None else f.answer for f in (side.captured, side.graph_captured)]
+    terms = [*side.logits, *side.feedback, side.vocabulary_map, side.training_target]
+    return [
+        failure,
+        [None if term is None else id(term) for term in terms],
+        handed,
+        side.aux_boundaries,
+        {name: str(getattr(t, "shape", t)) for name, t in side.checkpoint.items()},
+        {name for name, parameter in side.weights.items() if parameter is None},
+        side.accuracies,
+    ]
+
+
+def statuses(old: Reading, new: Reading, under: str) -> Iterator[Change]:
+    """Clauses whose status is another one."""
+    before = {clause.id: clause for clause in old.report.clauses}
+    reached = old.raises and not new.raises
+    revealed = []
+    for b in new.report.clauses:
+        a = before[b.id]
+        if reached and a.reason == RAISES:
+            revealed += [b.id] if b.status is Status.VIOLATED else []
+            continue
+        kind = _kind(a, b)
+        if kind is None:
+            continue
+        said = b if b.status in (Status.VIOLATED, Status.UNPROVEN) else a
+        text = said.message or said.reason or ""
+        if said is a:
+            text = f"holds; with {old.label} {text}" if text else "holds"
+        elif b.undecided:
+            text = f"not proven: {text}"
+        yield Change(kind, (b.id,), text, (under,), old.places(a), new.places(b))
+    if revealed:
+        text = f"{old.label} raised before it came to these; they are violated"
+        yield Change(Kind.BEHAVIOUR, tuple(revealed), text, (under,))
+
+
+def _kind(a: ClauseResult, b: ClauseResult) -> Kind | None:
+    """What another status is; None where it is none, or follows from an exception."""
+    if a.status is b.status or b.reason == RAISES:
+        return None
+    if b.undecided:
+        return Kind.UNKNOWN
+    if b.status is Status.VIOLATED:
+        return Kind.BEHAVIOUR if a.undecided else Kind.BREAKING
+    if a.status is Status.VIOLATED and b.status is Status.HOLDS:
+        return Kind.FIXED
+    if a.undecided and b.status is Status.HOLDS:
+        return Kind.BEHAVIOUR
+    return None
+
+
+def graphs(old: Reading, new: Reading, pool: Pool, under: str) -> Iterator[Change]:
+    """What the release computes otherwise, each difference under the clause that owns it."""
+    if same(old, new):
+        return
+    a, b = old.side, new.side
+    if a.failure is not None or b.failure is not None:
+        yield from _failures(old, new, under)
+        return
+    contract = new.case.contract
+    if len(a.logits) == len(b.logits) == STEPS:
+        switches = {**old.case.train.switches}
+        before, after = replace(a, switches=switches), replace(b, switches=switches)
+        try:
+            comparison = compare(before, after, pool, contract.wires)
+        except InputError as error:
+            yield Change(Kind.UNKNOWN, (), f"cannot be compared: {error.message}", (under,))
+            return
+        findings = _of_one_side(comparison)
+        case = Case(contract, before, after, replace(comparison, findings=findings), {}, {})
+        results = differing(case)
+        found = [result for result in results if result.status is Status.VIOLATED]
+        for result in found:
+            text = _renamed(result.message, old.label, new.label)
+            places = result.train.locations, result.serve.locations
+            yield Change(Kind.BEHAVIOUR, (result.id,), text, (under,), *places)
+        if not found and findings:
+            ids = tuple(result.id for result in results)
+            reasons = "; ".join(dict.fromkeys(result.reason or "" for result in results))
+            yield Change(Kind.UNKNOWN, ids, f"not proven to be the same: {reasons}", (under,))
+    yield from _facts(old, new, under)
+
+
+def _of_one_side(comparison: Comparison) -> tuple[Finding, ...]:
+    """Deviations from the contract without those that both releases have."""
+    said = [_said_alike(finding, comparison) for finding in comparison.findings]
+    sides: dict[str, set[str]] = {}
+    for text, finding in zip(said, comparison.findings, strict=True):
+        sides.setdefault(text, set()).add(finding.deviating)
+    return tuple(
+        finding
+        for text, finding in zip(said, comparison.findings, strict=True)
+        if len(sides[text]) == 1
+    )
+
+
+def _said_alike(finding: Finding, comparison: Comparison) -> str:
+    """A deviation in words that are the same whichever side it is of."""
+    text = sentence(finding, comparison)
+    if finding.deviating == "train":
+        text = _renamed(text, "the server", "training")
+    return f"{finding.edit.step} {finding.edit.layer} {text}"
+
+
+def _failures(old: Reading, new: Reading, under: str) -> Iterator[Change]:
+    said, places, kind = [], [], Kind.BEHAVIOUR
+    for reading in (old, new):
+        failure = reading.side.failure
+        if failure is None:
+            said.append(f"{reading.label} computes")
+        elif failure.type is None:
+            kind = Kind.UNKNOWN if reading is new else kind
+            said.append(f"{reading.label} could not be followed: {failure.message}")
+        else:
+            said.append(f"{reading.label} raises {failure.type}: {failure.message}")
+        where = None if failure is None else failure.location
+        places.append(() if where is None else (where,))
+    yield Change(kind, (), "; ".join(said), (under,), *places)
+
+
+def _facts(old: Reading, new: Reading, under: str) -> Iterator[Change]:
+    """What is no part of a graph: states handed over, tensors saved and dropped, the vocabulary."""
+    contract, a, b = new.case.contract, old.side, new.side
+    said: list[tuple[str, str]] = []
+    if a.vocabulary_map is not b.vocabulary_map:
+        said.append(("vocabulary", "draft ids are turned into target ids otherwise"))
+    if a.training_target is not b.training_target:
+        said.append(("training-target", "the targets of training are made otherwise"))
+    if a.accuracies != b.accuracies:
+        said.append(("metrics", f"accuracies are {b.accuracies}, they were {a.accuracies}"))
+    if a.aux_boundaries != b.aux_boundaries:
+        text = f"captures {b.aux_boundaries}, it was {a.aux_boundaries}"
+        said.append(("capture", text))
+    lost, found = (_dropped(b) - _dropped(a), _dropped(a) - _dropped(b))
+    if lost:
+        said.append(("weights", f"drops {', '.join(sorted(lost))}"))
+    if found:
+        said.append(("weights", f"loads {', '.join(sorted(found))}"))
+    saved = {*b.checkpoint} ^ {*a.checkpoint}
+    if saved and not old.server:
+        said.append(("weights", f"tensors come or go: {', '.join(sorted(saved))}"))
+    for fact, text in said:
+        clause = contract.fact_owner(fact)
+        clauses = () if clause is None else (clause.id,)
+        yield Change(Kind.BEHAVIOUR, clauses, text, (under,), _loader(a), _loader(b))
+
+
+def _dropped(side: Extraction) -> set[str]:
+    return {name for name, parameter in side.weights.items() if parameter is None}
+
+
+def _loader(side: Extraction) -> tuple[Location, ...]:
+    place = side.loader_location or side.entry_location
+    return () if place is None else (place,)
+
+
+def _renamed(text: str, old: str, new: str) -> str:
+    """A judgement's sentence about two sides, said of two releases."""
+    names = {"the server": new, "training": old}
+    return re.sub(r"\bthe server\b|\btraining\b", lambda match: names[match[0]], text)
+
+
+# -- targets ------------------------------------------------------------------------------------
+
+
+def targets(
+    old: Captured | None, new: Captured | None, replayed: tuple[Any, Any], said: str
+) -> Change | None:
+    """What a target hands over otherwise. `replayed` is what captured graphs hand over."""
+    if old is None or new is None:
+        if old is None and new is None:
+            return None
+        text = "a new target" if old is None else "no target any more: nothing can be told to it"
+        return Change(Kind.BEHAVIOUR if old is None else Kind.BREAKING, (), text, (said,))
+    before, after = _handed(old, replayed[0]), _handed(new, replayed[1])
+    if before == after or (not old.is_decided and not new.is_decided):
+        return None
+    good = [_is_good(captured, graphs) for captured, graphs in zip((old, new), replayed)]  # noqa: B905
+    if not new.is_decided:
+        kind = Kind.UNKNOWN
+    elif not old.is_decided:
+        kind = Kind.BEHAVIOUR
+    elif good[0]:
+        kind = Kind.BREAKING
+    else:
+        kind = Kind.FIXED if good[1] else Kind.BEHAVIOUR
+    text = f"ids {'none' if new.ids is None else list(new.ids)}: {after}; it was {before}"
+    return Change(kind, (), text, (said,), _where(old), _where(new))
+
+
+def _handed(found: Captured, replayed: Captured | None) -> str:
+    if found.error is not None:
+        return f"raises {found.error.type}"
+    if found.boundaries is None:
+        return f"not proven ({found.reason})"
+    text = str(["?" if b is None else b for b in found.boundaries])
+    if found.aliased:
+        text += f", {list(found.aliased)} overwritten later"
+    if replayed is not None and replayed.answer != found.answer:
+        text += f", captured graphs {replayed.boundaries and list(replayed.boundaries)}"
+    return text
+
+
+def _is_good(found: Captured, replayed: Captured | None) -> bool:
+    numbers = found.boundaries is not None and all(isinstance(b, int) for b in found.boundaries)
+    same_graphs = replayed is None or replayed.answer == found.answer
+    return found.error is None and numbers and not found.aliased and same_graphs
+
+
+def _where(found: Captured) -> tuple[Location, ...]:
+    place = found.error.location if found.error is not None else found.setter or found.place
+    return () if place is None else (place,)
+
+
+# -- launch flags -------------------------------------------------------------------------------
+
+
+def launches(old: Launched, new: Launched, line: str, clause: str) -> Change | None:
+    """What the server makes of a launch line otherwise."""
+    before, after = _launched(old), _launched(new)
+    if before == after:
+        return None
+    if new.failure is not None and new.failure.type is None:
+        kind = Kind.UNKNOWN
+    elif _fits(old):
+        kind = Kind.BEHAVIOUR if _fits(new) else Kind.BREAKING
+    else:
+        kind = Kind.FIXED if _fits(new) else Kind.BEHAVIOUR
+    parts = [
+        f"{name} is {after.get(name, 'not there')}, it was {before.get(name, 'not there')}"
+        for name in sorted({*before, *after})
+        if before.get(name) != after.get(name)
+    ]
+    places = [tuple(sorted({*found.changed.values()}))[:2] for found in (old, new)]
+    return Change(kind, (clause,), "; ".join(parts), (line,), *places)
+
+
+def _launched(found: Launched) -> Mapping[str, str]:
+    """What is left of the flags, and what is wrong with them, in words."""
+    said = {
+        name: "not known" if isinstance(value, Unknown) else str(value)
+        for name, value in found.values.items()
+    }
+    said |= {f"{misfit.flag} (misfit)": misfit.text for misfit in found.misfits}
+    if found.failure is not None:
+        # what an exception says may be the text of the source
+        said["the end"] = found.failure.type or f"not followed: {found.failure.message}"
+    return said
+
+
+def _fits(found: Launched) -> bool:
+    left = found.effective()
+    kept = all(left.get(name, value) == value for name, value in found.given.items())
+    return kept and not found.misfits and found.failure is None
