@@ -5,7 +5,7 @@ occurs here, and no clause is decided by anything but the contract's own declara
 owns.
 """
 
-from checker.judging.graphs import Comparison, compare, compare_as_contracted, rotary
-from checker.judging.judge import judge
+from checker.judging.graphs import Comparison, compare, compare_as_contracted
+from checker.judging.judge import differing, judge
 
-__all__ = ["Comparison", "compare", "compare_as_contracted", "judge", "rotary"]
+__all__ = ["Comparison", "compare", "compare_as_contracted", "differing", "judge"]
