@@ -6,11 +6,12 @@ import json
 import shutil
 from typing import TYPE_CHECKING, Any
 
+import jsonschema
 import pytest
 
 from checker.cli import main
 from checker.contract.loading import load_exploration
-from checker.data import FIXTURES
+from checker.data import FIXTURES, SCHEMAS
 from checker.engines import Inputs, defaults, load_engines, load_operators
 from checker.pairing import allow_deep_recursion, open_side
 from checker.request import Access
@@ -73,6 +74,7 @@ def test_every_switch_is_tried_around_both_default_drafts(
         *(("library", switches, sorted(more)) for switches, more in BROUGHT),
     ]
     report = json.loads(text)
+    jsonschema.validate(report, json.loads((SCHEMAS / "report.schema.json").read_text("utf-8")))
     assert status == 1
     assert report["verdict"] == "differ"
     assert report["configuration"]["norm_before_residual"] is True
