@@ -9,7 +9,6 @@ from typing import Any, Final
 
 from checker.errors import InputError
 
-
 ENVIRONMENT: Final = "environment"
 _ASSIGNMENT: Final = re.compile(r"([A-Za-z_]\w*)=(.*)", re.DOTALL)
 

@@ -55,7 +55,7 @@ def training_target(case: Case, _: Mapping[str, ClauseResult]) -> ClauseResult |
 
 
 def _moved(term: Term) -> str | None:
-    """How far from their tokens' places the states are of which targets are made, if not on them."""
+    """How far off their tokens' places the states of the targets are, where they are."""
     for inner in postorder(term):
         if inner.op == "input" and (at := str(inner.attr("name")).find("moved by ")) >= 0:
             return str(inner.attr("name"))[at:]
