@@ -26,6 +26,15 @@ def test_a_file_may_hold_the_command_over_several_lines(tmp_path: Path) -> None:
     assert parse_launch(str(path)) == {"draft_steps": 2, "quiet": True}
 
 
+def test_variables_set_before_the_command_are_kept_together() -> None:
+    line = "PLAN=0 NAMES=a,b python -m server --draft-steps 2 --map key=value"
+    assert parse_launch(line) == {
+        "draft_steps": 2,
+        "map": "key=value",
+        "environment": {"PLAN": "0", "NAMES": "a,b"},
+    }
+
+
 def test_an_open_quote_is_unusable_input() -> None:
     with pytest.raises(InputError, match="close its quotes"):
         parse_launch("server --name 'open")

@@ -55,7 +55,7 @@ def training_target(case: Case, _: Mapping[str, ClauseResult]) -> ClauseResult |
 
 
 def _moved(term: Term) -> str | None:
-    """How far the states that targets are made of are from their tokens' places, if they are."""
+    """How far off their tokens' places the states of the targets are, where they are."""
     for inner in postorder(term):
         if inner.op == "input" and (at := str(inner.attr("name")).find("moved by ")) >= 0:
             return str(inner.attr("name"))[at:]

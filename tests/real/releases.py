@@ -17,7 +17,7 @@ from benchmarks.editing import Edit, Source
 from checker import verify as verification
 from checker.contract.loading import load_contract
 from checker.report.model import Report, Status
-from checker.request import Rename, Target, VerifyRequest
+from checker.request import Access, Rename, Target, VerifyRequest
 from checker.sources import Tree, open_source, resolve_requirement
 from tests.real import configs
 from tests.real.configs import Config
@@ -142,7 +142,9 @@ def copy_releases(place: Path, versions: tuple[str, ...]) -> Copies:
     read: dict[str, dict[str, bytes]] = {}
     with _noted(read):
         for version in versions:
-            check(TRAINER, server(version), renames=renames(version))
+            # what is kept of earlier runs would be given again without a file being read
+            access = Access(use_cache=False)
+            check(TRAINER, server(version), renames=renames(version), access=access)
     folders: dict[str, Path] = {}
     for spec in (TRAINER, *map(server, versions)):
         own = open_source(spec)

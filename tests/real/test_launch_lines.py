@@ -77,6 +77,8 @@ LINES = {
     "fits": Line(line(), HOLDS),
     "reset": Line(line(numbers="1 1 16"), "--speculative-num-draft-tokens 16 is changed to 2"),
     "tree": Line(line(numbers="5 4 8"), HOLDS),
+    "tree too small": Line(line(numbers="2 2 64"), "a tree of 2 steps with top-k 2 has 6 tokens"),
+    "tree just large enough": Line(line(numbers="2 2 7"), HOLDS),
     "tokens by default": Line(line(numbers="3 1 -"), HOLDS),
     "numbers by default": Line(line(numbers="- - -"), HOLDS),
     "steps left out": Line(line(numbers="- 1 4"), "raises AssertionError"),

@@ -25,6 +25,8 @@ pytestmark = pytest.mark.network
 NEW = "0.5.23"
 CORE = "speculators/models/eagle3/core.py"
 LAYER = "speculators/models/eagle3/model_definitions.py"
+DATA = "speculators/models/eagle3/data.py"
+METRICS = "speculators/models/eagle3/metrics.py"
 MASK = "speculators/models/eagle3/attention.py"
 INIT, FORWARD = "Eagle3DraftModel.__init__", "Eagle3DraftModel.forward"
 FIRST, PATCH = "Eagle3FirstLayerMixin.forward", "Eagle3FirstLayerMixin._patch_eagle3_projections"
@@ -161,6 +163,26 @@ def blocks_of_another_element_type(s: Source) -> None:
 def target_without_its_norm(s: Source) -> None:
     call = s.call(FORWARD, "self.verifier_norm")
     s.put(call, s.of(call.args[0]))
+
+
+@case("training-target", file=DATA)
+def targets_a_place_behind(s: Source) -> None:
+    """Each would be the target's word on the token that is there already."""
+    s.put(
+        s.assign("shift_batch", "verifier_last_hidden_states", 1).value,
+        "verifier_last_hidden_states[:-1]",
+    )
+
+
+@case("training-target", file=METRICS)
+def targets_of_later_steps_not_moved_on(s: Source) -> None:
+    s.put(s.assign("align_for_step", "targets").value, "targets[:, : targets.shape[1] - ttt_step]")
+
+
+@case(file=METRICS)
+def targets_moved_on_by_another_spelling(s: Source) -> None:
+    text = "targets.narrow(1, ttt_step, targets.shape[1] - ttt_step)"
+    s.put(s.assign("align_for_step", "targets").value, text)
 
 
 @case("attention-mask", file=MASK)

@@ -172,6 +172,19 @@ def kernel_advances_the_other_way_round(s: Source) -> None:
     s.put(s.spelled("_draft_topk1_finalize_kernel", "position + 1")[0], "1 + position")
 
 
+@case(NEW, SECOND, unproven=frozenset({"token-alignment", "config-read"}))
+def target_hands_over_its_last_state_only(s: Source) -> None:
+    s.put(
+        s.spelled("_forward_prefill_batch", "CaptureHiddenMode.FULL")[0], "CaptureHiddenMode.LAST"
+    )
+
+
+@case(NEW, SECOND, unproven=frozenset({"positions", "token-alignment", "config-read"}))
+def draft_hands_on_nothing(s: Source) -> None:
+    mode = s.spelled("_draft_extend_for_prefill", "CaptureHiddenMode.LAST")[0]
+    s.put(mode, "CaptureHiddenMode.NULL")
+
+
 @case(NEW, SECOND)
 def kernel_given_up(s: Source) -> None:
     """What other devices run: argmax, and positions advanced in place."""
