@@ -45,11 +45,19 @@ class Answers:
     Args:
         question: everything that decides the answer besides the sources' contents, as JSON.
         access: how sources are come by; without a cache nothing is kept or given.
+        folder: where they are kept, at most so many as `most`.
     """
 
-    def __init__(self, question: Mapping[str, Any], access: Access) -> None:
+    def __init__(
+        self,
+        question: Mapping[str, Any],
+        access: Access,
+        folder: str = "answers",
+        most: int = _MOST,
+    ) -> None:
         self._access = access
-        self._store = Store(default_folder("answers"))
+        self._store = Store(default_folder(folder))
+        self._most = most
         self._place = ""
         if access.use_cache:
             asked = json.dumps([program_digest(), question], sort_keys=True)
@@ -85,7 +93,7 @@ class Answers:
             return  # nothing says what it depends on
         kept = {"sides": sides, "output": answer.output, "status": answer.status}
         self._store.write_json(kept, self._place)
-        self._store.prune(_MOST)
+        self._store.prune(self._most)
 
     def _same(self, side: Mapping[str, Any]) -> bool:
         """Whether a side, opened anew, is what it was."""

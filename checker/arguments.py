@@ -15,6 +15,7 @@ from checker.request import (
     CaptureRequest,
     DiffRequest,
     ExtractRequest,
+    MatrixRequest,
     Pin,
     Rename,
     Target,
@@ -64,6 +65,7 @@ def parser(version: str) -> argparse.ArgumentParser:
     _add_verify(commands)
     _add_solve(commands)
     _add_diff(commands)
+    _add_matrix(commands)
     _add_capture(commands)
     _add_extract(commands)
     _add_trace(commands)
@@ -201,6 +203,42 @@ def _add_diff(commands: _Commands) -> None:
     )
     _add_format(compared)
     _add_access(compared)
+
+
+def _add_matrix(commands: _Commands) -> None:
+    table = _command(
+        commands, "matrix", "every trainer with every server, under several configurations"
+    )
+    table.epilog = "Exit status: that of the worst cell."
+    for side, who in (("train", "trainers"), ("serve", "servers")):
+        table.add_argument(
+            f"--{side}", metavar="SPEC", nargs="+", required=True, help=f"{who}, as for verify"
+        )
+    table.add_argument("--draft", metavar="PATH", help="the config.json that both sides read")
+    table.add_argument("--train-config", metavar="PATH", help="the config.json of the trainer")
+    table.add_argument("--serve-config", metavar="PATH", help="the config.json of the server")
+    _add_target(table)
+    table.add_argument(
+        "--rename", metavar="OLD=NEW", action="append", default=[],
+        help="what a conversion did to tensor names (default: what each server needs)",
+    )  # fmt: skip
+    table.add_argument(
+        "--launch", metavar="LINE", help="the server's command line, or a file with it"
+    )
+    table.add_argument("--shard", metavar="I/N", default="1/1", help="the I-th of N parts")
+    _add_table_format(table)
+    _add_access(table)
+    merge = _command(commands, "merge", "several shards of a matrix as one")
+    merge.add_argument("files", metavar="FILE", nargs="+", help="what matrix printed as JSON")
+    _add_table_format(merge)
+    share = _command(commands, "coverage", "how much of a matrix is decided, and what is not, why")
+    share.add_argument("files", metavar="FILE", nargs="+", help="what matrix printed as JSON")
+    _add_format(share)
+
+
+def _add_table_format(command: argparse.ArgumentParser) -> None:
+    command.add_argument("--format", choices=("text", "json", "markdown"), default="text")
+    _add_colour(command)
 
 
 def _add_one_engine(command: argparse.ArgumentParser) -> None:
@@ -447,6 +485,17 @@ def diff_request(given: argparse.Namespace, progress: Callable[[str], None]) -> 
         contracts=contracts(given),
     )
     return DiffRequest(given.old, given.new, check)
+
+
+def matrix_request(given: argparse.Namespace, progress: Callable[[str], None]) -> MatrixRequest:
+    """What ``matrix`` was asked, with its files read."""
+    part = re.fullmatch(r"([1-9][0-9]{0,3})/([1-9][0-9]{0,3})", given.shard)
+    if part is None or int(part[1]) > int(part[2]):
+        raise InputError(f"{given.shard[:40]!r} is no part", "say 1/4 to 4/4", "--shard")
+    given.train, given.serve, names = None, None, (given.train, given.serve)
+    check = diff_request(argparse.Namespace(**vars(given), old="", new=""), progress).check
+    trainers, servers = (tuple(dict.fromkeys(specs)) for specs in names)
+    return MatrixRequest(trainers, servers, check, (int(part[1]), int(part[2])))
 
 
 def capture_request(given: argparse.Namespace, progress: Callable[[str], None]) -> CaptureRequest:

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from checker.contract.added import Added
     from checker.contract.model import Contract
     from checker.pairing import Opened
+    from checker.report.matrix import Matrix
     from checker.report.model import Report
     from checker.report.solution import Solution
     from checker.request import VerifyRequest
@@ -92,6 +93,9 @@ def _run(argv: Sequence[str], progress: Progress) -> int:
         "verify": _verify,
         "solve": _solve,
         "diff": _diff,
+        "matrix": _matrix,
+        "merge": _merge,
+        "coverage": _coverage,
         "capture": _capture,
         "extract": _extract,
         "trace": _trace,
@@ -253,6 +257,57 @@ def _diff(given: argparse.Namespace, progress: Progress) -> int:
     progress.clear()
     _write(answer.output)
     return answer.status
+
+
+def _matrix(given: argparse.Namespace, progress: Progress) -> int:
+    from checker.arguments import matrix_request
+    from checker.matrix import matrix
+
+    found = matrix(matrix_request(given, progress))
+    progress.clear()
+    _write_matrix(found, given)
+    return found.exit_status
+
+
+def _merge(given: argparse.Namespace, _: Progress) -> int:
+    found = _read_matrices(given.files)
+    _write_matrix(found, given)
+    return found.exit_status
+
+
+def _coverage(given: argparse.Namespace, _: Progress) -> int:
+    from checker.report import json, matrix
+
+    share = matrix.coverage(_read_matrices(given.files))
+    as_json = given.format == "json"
+    _write(json.render(share.to_json()) if as_json else matrix.render_coverage(share))
+    return 0
+
+
+def _read_matrices(names: Sequence[str]) -> Matrix:
+    from checker.report.matrix import merged, read_matrix
+
+    parts = []
+    for name in names:
+        try:
+            text = Path(name).read_text("utf-8")
+        except (OSError, ValueError) as error:
+            reason = getattr(error, "strerror", None) or "is not text"
+            raise InputError(f"cannot be read: {reason}", "give a file", name) from None
+        parts.append(read_matrix(text, name))
+    return merged(parts)
+
+
+def _write_matrix(found: Matrix, given: argparse.Namespace) -> None:
+    from checker.report import json, matrix
+
+    match given.format:
+        case "json":
+            _write(json.render(found.to_json()))
+        case "markdown":
+            _write(matrix.markdown(found))
+        case _:
+            _write(matrix.render(found, _paint(given, sys.stdout)))
 
 
 def _save(found: Solution, path: str, *, force: bool) -> None:

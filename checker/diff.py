@@ -11,7 +11,14 @@ import copy
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from checker.diffing import Reading, graphs, launches, same, statuses, targets
+from checker.diffing import (
+    Reading,
+    graphs,
+    launches,
+    same_function,
+    statuses,
+    targets,
+)
 from checker.drafts import flattened, state
 from checker.engines import Inputs, Question, captured, known_targets, launched, load_engines, told
 from checker.errors import InputError
@@ -236,7 +243,7 @@ class _Differ:
         shown = {(c.kind, c.clauses) for c in self._between(old, new, under)}
         mine = self._readings(setting)
         changes = [c for c in self._between(*mine, under) if (c.kind, c.clauses) not in shown]
-        effects = [not same(one, plain) for one, plain in zip(mine, base, strict=True)]
+        effects = [not same_function(one, plain) for one, plain in zip(mine, base, strict=True)]
         if effects == [False, True] and not any(reading.side.failure for reading in mine):
             yield self._new_switch(setting, changes, mine[1], under)
             changes = [c for c in changes if c.kind in (Kind.BREAKING, Kind.UNKNOWN)]
@@ -312,7 +319,7 @@ class _Differ:
             before.add((read.place, read.key))
             value = _other(read.default)
             there = self._readings(setting, {place: value})
-            if not same(there[1], new):
+            if not same_function(there[1], new):
                 text = f"{place} is read and takes effect (tried with {value!r})"
                 clauses = [c.clauses[0] for c in graphs(new, there[1], self._pool, "") if c.clauses]
                 under = setting_words(setting.around.value, {})

@@ -62,14 +62,22 @@ def same(one: Reading, other: Reading) -> bool:
     return _meaning(one.side) == _meaning(other.side)
 
 
+def same_function(one: Reading, other: Reading) -> bool:
+    """Whether two readings compute the same, whatever else is loaded or handed over."""
+    return _function(one.side) == _function(other.side)
+
+
+def _function(side: Extraction) -> list[Any]:
+    failure = None if side.failure is None else side.failure.type or side.failure.message
+    terms = [*side.logits, *side.feedback, side.vocabulary_map, side.training_target]
+    return [failure, [None if term is None else id(term) for term in terms]]
+
+
 def _meaning(side: Extraction) -> list[Any]:
     """Everything that a side computes, as values that are equal only where they are the same."""
-    failure = None if side.failure is None else side.failure.type or side.failure.message
     handed = [None if f is None else f.answer for f in (side.captured, side.graph_captured)]
-    terms = [*side.logits, *side.feedback, side.vocabulary_map, side.training_target]
     return [
-        failure,
-        [None if term is None else id(term) for term in terms],
+        _function(side),
         handed,
         side.aux_boundaries,
         {name: str(getattr(t, "shape", t)) for name, t in side.checkpoint.items()},
@@ -172,7 +180,11 @@ def _said_alike(finding: Finding, comparison: Comparison) -> str:
 
 
 def _failures(old: Reading, new: Reading, under: str) -> Iterator[Change]:
-    said, places, kind = [], [], Kind.BEHAVIOUR
+    if same_function(old, new):
+        return
+    said: list[str] = []
+    places: list[tuple[Location, ...]] = []
+    kind = Kind.BEHAVIOUR
     for reading in (old, new):
         failure = reading.side.failure
         if failure is None:

@@ -75,7 +75,7 @@ def plan(pair: Pairing) -> tuple[Pairing, Exploration, Defaults, list[Setting]]:
         InputError: the default draft cannot be told.
     """
     exploration = load_exploration()
-    pair = replace(pair, target=_target(pair, exploration))
+    pair = replace(pair, target=target_for(pair, exploration))
     told = _defaults(pair, exploration)
     able = {
         name
@@ -94,7 +94,7 @@ def set_to(pair: Pairing, exploration: Exploration, setting: Setting) -> Pairing
     return replace(pair, train_config=train, serve_config=serve)
 
 
-def _target(pair: Pairing, exploration: Exploration) -> dict[str, Any]:
+def target_for(pair: Pairing, exploration: Exploration) -> dict[str, Any]:
     """The target: the given configuration, or an ordinary one of the given class and layers."""
     given = pair.target or {}
     stated = any(pair.contract.target["hidden"] in part for part in _parts(given))

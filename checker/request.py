@@ -103,6 +103,20 @@ class DiffRequest:
 
 
 @dataclass(frozen=True, slots=True)
+class MatrixRequest:
+    """Everything ``matrix`` needs to know: trainers and servers, each with each.
+
+    `check` is what every pair is checked for; without configurations it is the contract's list.
+    `shard` (i, n) is the i-th of n parts of the pairs.
+    """
+
+    trainers: tuple[str, ...]
+    servers: tuple[str, ...]
+    check: VerifyRequest
+    shard: tuple[int, int] = (1, 1)
+
+
+@dataclass(frozen=True, slots=True)
 class TraceRequest:
     """Everything ``trace`` needs to know: one engine, its draft, and where its real code runs.
 

@@ -132,6 +132,7 @@ def _exploration(data: Any) -> Iterator[Exploration]:
         tuple(said["settings"]),
         boundaries["default"],
         tuple(boundaries["settings"]),
+        said.get("matrix", {"plain": {}}),
     )
 
 

@@ -137,7 +137,7 @@ class Exploration:
     trainer's defaults say nothing; `settings` switches that are set together, None to take one out.
     `layer_ids` is the switch whose items are boundaries here and layer ids in configurations; its
     values, `boundaries` in an ordinary draft and `other_boundaries` besides, are expressions over
-    `layers`, the number of the target's.
+    `layers`, the number of the target's. `matrix` are named settings of the plain draft.
     """
 
     layer_ids: str
@@ -146,6 +146,7 @@ class Exploration:
     settings: tuple[Mapping[str, Any], ...]
     boundaries: str
     other_boundaries: tuple[str, ...]
+    matrix: Mapping[str, Mapping[str, Any]]
 
 
 @dataclass(frozen=True, slots=True)
