@@ -53,11 +53,11 @@ class Answers:
         question: Mapping[str, Any],
         access: Access,
         folder: str = "answers",
-        most: int = _MOST,
+        most: int | None = None,
     ) -> None:
         self._access = access
         self._store = Store(default_folder(folder))
-        self._most = most
+        self._most = _MOST if most is None else most
         self._place = ""
         if access.use_cache:
             asked = json.dumps([program_digest(), question], sort_keys=True)

@@ -112,8 +112,12 @@ def _mistyped(m: Machine, cls: ClassValue, name: Value, value: Value) -> Value:
     None where it is of one of them, is not known, or the annotation says anything else.
     """
     owner, annotation = classes.fields(cls).get(name, (None, None))
-    plain = value is None or isinstance(value, (bool, int, float, str, list, dict))
-    if owner is None or annotation is None or not plain:
+    return None if owner is None or annotation is None else asked_for(annotation, value)
+
+
+def asked_for(annotation: ast.expr, value: Value) -> str | None:
+    """The plain types that an annotation names, where a plain value is of none of them."""
+    if not (value is None or isinstance(value, (bool, int, float, str, list, dict))):
         return None
     kinds = [annotation_head(part).rpartition(".")[2] for part in _alternatives(annotation)]
     if not all(kind in _PLAIN for kind in kinds):

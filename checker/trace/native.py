@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import ast
 import copy
 import dataclasses
 import functools
 import hashlib
 import importlib
 import inspect
+import json
 import math
 import sys
 import types
@@ -305,6 +307,34 @@ class Operators:
     def quiet(self, delta: int) -> None:
         del delta
 
+    def blame(self, *keys: str) -> None:
+        del keys
+
+    def doubt(self, reason: str) -> None:
+        del reason
+
+    def parsed(self, text: Any) -> Any:
+        """What a text in JSON says, None where it is none."""
+        try:
+            return json.loads(text) if isinstance(text, str) else None
+        except ValueError:
+            return None
+
+    def mistyped(self, cls: type, name: str, value: Any) -> str | None:
+        """What a field's annotation asks for, where the value is of none of its plain types."""
+        given = next((vars(c)["__annotations__"][name] for c in cls.__mro__
+                      if name in vars(c).get("__annotations__", {})), None)  # fmt: skip
+        if given is None:
+            return None
+        text = given if isinstance(given, str) else _spelled(given)
+        try:
+            annotation = ast.parse(text, mode="eval").body
+        except SyntaxError:
+            return None
+        from checker.interpreter.summary_fields import asked_for  # only a few configurations ask
+
+        return asked_for(annotation, value)
+
     def is_tensor(self, x: Any) -> bool:
         return isinstance(x, torch.Tensor)
 
@@ -327,6 +357,11 @@ def _referenced(function: Callable[..., Tensor], *args: Any, **options: Any) -> 
         if type(error) is not LookupError:  # an index or a key of the checked code
             raise
         raise NoVerdict(str(error)) from None
+
+
+def _spelled(annotation: Any) -> str:
+    """An annotation that was evaluated, as it is written."""
+    return annotation.__name__ if isinstance(annotation, type) else str(annotation)
 
 
 def _alike(a: Tensor, b: Tensor) -> bool:
