@@ -237,7 +237,7 @@ def _add_matrix(commands: _Commands) -> None:
 
 
 def _add_table_format(command: argparse.ArgumentParser) -> None:
-    command.add_argument("--format", choices=("text", "json", "markdown"), default="text")
+    command.add_argument("--format", choices=("text", "json", "markdown", "html"), default="text")
     _add_colour(command)
 
 

@@ -306,6 +306,10 @@ def _write_matrix(found: Matrix, given: argparse.Namespace) -> None:
             _write(json.render(found.to_json()))
         case "markdown":
             _write(matrix.markdown(found))
+        case "html":
+            from checker.report.matrix_html import page
+
+            _write(page(found))
         case _:
             _write(matrix.render(found, _paint(given, sys.stdout)))
 

@@ -74,19 +74,23 @@ def diff(request: DiffRequest, opened: list[Opened] | None = None) -> Changes:
 
 def _is_server(request: DiffRequest) -> bool:
     """Whether the releases are a server's: by their name, else by who is named beside them."""
-    engines = load_engines(request.check.contracts)
-    name = request.old.partition("==")[0].removeprefix("installed:")
-    for engine in engines:
-        if engine.distribution == name:
-            return engine.role == "server"
-    if request.check.train and request.check.serve:
-        raise InputError("both sides are named", "name the one that is not compared")
-    if not request.check.train and not request.check.serve:
+    check, name = request.check, request.old.partition("==")[0].removeprefix("installed:")
+    roles = {e.distribution: e.role for e in load_engines(check.contracts)}
+    if name in roles:
+        server = roles[name] == "server"
+    elif not check.train and not check.serve:
         raise InputError(
             f"whether {request.old} is a trainer or a server is not known by its name",
             "name the other side with --train or --serve",
         )
-    return bool(request.check.train)
+    else:
+        server = bool(check.train)
+    if check.serve if server else check.train:
+        option = "--serve" if server else "--train"
+        raise InputError(
+            "names the side that is compared", "name only the other side, or none", option
+        )
+    return server
 
 
 def _asked(request: DiffRequest, spec: str, server: bool) -> VerifyRequest:

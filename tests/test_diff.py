@@ -176,6 +176,8 @@ def test_what_cannot_be_compared_is_said_in_one_line(
     assert main(["diff", "./old", "./new"]) == 2
     assert "name the other side" in capsys.readouterr().err
     assert main(["diff", "./old", "./new", "--train", "./trainer", "--serve", "./old"]) == 2
-    assert "name the one that is not compared" in capsys.readouterr().err
+    assert "name only the other side" in capsys.readouterr().err
+    assert main(["diff", "sglang==0.5.9", "sglang==0.5.14", "--serve", "./old"]) == 2
+    assert "name only the other side" in capsys.readouterr().err
     assert main(["diff", "./old", "./nowhere", "--train", "./trainer"]) == 2
     assert len(capsys.readouterr().err.splitlines()) == 1

@@ -54,7 +54,7 @@ def matrix(capsys: pytest.CaptureFixture[str], *more: str) -> tuple[int, dict[st
 
 
 def cells(found: dict[str, Any]) -> dict[tuple[str, str], list[str]]:
-    return {(c["serve"], c["configuration"]): c["violated"] for c in found["cells"]}
+    return {(c["serve"], c["configuration"]): [*c["violated"]] for c in found["cells"]}
 
 
 def test_every_pair_is_asked_under_every_configuration(
@@ -91,6 +91,9 @@ def test_parts_make_the_whole_and_are_read_for_people(
     assert text.endswith("2 cells: 1 agree, 1 differ\n")
     _, text = run(capsys, "merge", *names, "--format", "markdown")
     assert "| ./one | agree |\n| ./other | `final-norm` |\n" in text
+    _, text = run(capsys, "merge", *names, "--format", "html")
+    assert text.count("<summary") == 1, "the cell that differs opens"
+    assert "toy_server/" in text
     status, text = run(capsys, "coverage", *names)
     assert status == 0
     assert "100.00%  of the clauses that apply are decided" in text

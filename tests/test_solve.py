@@ -106,6 +106,16 @@ def test_what_the_user_has_is_kept_as_far_as_it_is_right(
     assert not set(changes) & {"dtype", "hidden_size", "draft_vocab_size", "architectures"}
 
 
+def test_of_the_trainers_own_file_nothing_is_kept(
+    place: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Somebody has served it as it was saved."""
+    status, found = solve(capsys, "--serve-config", "train.json")
+    assert (status, found["before"]) == (0, "differ")
+    assert "transformer_layer_config" not in found["config"]
+    assert any(c["key"].startswith("transformer_layer_config.") for c in found["changes"])
+
+
 def test_flags_and_names_that_do_not_suit_the_draft_are_mended(
     place: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
