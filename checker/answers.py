@@ -45,7 +45,8 @@ class Answers:
     Args:
         question: everything that decides the answer besides the sources' contents, as JSON.
         access: how sources are come by; without a cache nothing is kept or given.
-        folder: where they are kept, at most so many as `most`.
+        folder: where they are kept.
+        most: how many are kept there.
     """
 
     def __init__(
@@ -53,11 +54,11 @@ class Answers:
         question: Mapping[str, Any],
         access: Access,
         folder: str = "answers",
-        most: int = _MOST,
+        most: int | None = None,
     ) -> None:
         self._access = access
         self._store = Store(default_folder(folder))
-        self._most = most
+        self._most = _MOST if most is None else most
         asked = json.dumps([program_digest(), question], sort_keys=True)
         self._place = hashlib.sha256(asked.encode()).hexdigest()
         self._late = _out_of_time()
