@@ -45,7 +45,8 @@ class Answers:
     Args:
         question: everything that decides the answer besides the sources' contents, as JSON.
         access: how sources are come by; without a cache nothing is kept or given.
-        folder: where they are kept, at most so many as `most`.
+        folder: where they are kept.
+        most: how many are kept there.
     """
 
     def __init__(

@@ -3,39 +3,44 @@
 from __future__ import annotations
 
 import argparse
-import os
 import re
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, NoReturn, TypeAlias
+from typing import TYPE_CHECKING
 
 from checker.configs import read_config
 from checker.errors import InputError
+from checker.gate import add_gate
 from checker.request import (
-    Access,
     CaptureRequest,
-    DiffRequest,
     ExtractRequest,
-    MatrixRequest,
-    Pin,
-    Rename,
-    Target,
     TraceRequest,
     VerifyRequest,
 )
-from checker.settings import contract_files
 from checker.stored.folder import folder_config, read_checkpoint
+from checker.words import (
+    CLASS,
+    Parser,
+    access,
+    add_access,
+    add_colour,
+    add_contract,
+    add_format,
+    add_target,
+    command,
+    config_at,
+    contracts,
+    count,
+    launch_of,
+    number,
+    pin_of,
+    rename_of,
+    target,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from checker.configs import ConfigFile
-    from checker.contract.added import Added
+    from checker.words import Commands
 
-    _Commands: TypeAlias = argparse._SubParsersAction[Any]  # noqa: SLF001 - it has no public name
-
-_CLASS = re.compile(r"([A-Za-z_]\w*)(?::(\d{1,6}))?")
-_PIN = re.compile(r"([A-Za-z0-9][A-Za-z0-9._-]*)==(\S+)")
-_MAX_LAUNCH = 64 * 1024
 _TRACE_EXAMPLES = """examples:
   eagle3-check trace NAME==VERSION --values --prepare
   eagle3-check trace NAME==VERSION --real --python ~/train/bin/python
@@ -44,16 +49,9 @@ _TRACE_EXAMPLES = """examples:
 Exit status: 0 as read, 1 not as read, 3 no verdict, 2 unusable input."""
 
 
-class _Parser(argparse.ArgumentParser):
-    """Complains in one line, like everything else here."""
-
-    def error(self, message: str) -> NoReturn:
-        raise InputError(message, f"see {self.prog} --help", "command line")
-
-
 def parser(version: str) -> argparse.ArgumentParser:
     """The grammar of every command."""
-    top = _Parser(
+    top = Parser(
         prog="eagle3-check",
         description="Will the server compute the function that the EAGLE-3 trainer optimised? "
         "Answered from source code alone. Only `trace` and `verify --witness` run checked code.",
@@ -63,30 +61,21 @@ def parser(version: str) -> argparse.ArgumentParser:
     top.add_argument("--version", action="version", version=f"eagle3-check {version}")
     commands = top.add_subparsers(dest="command", metavar="COMMAND", required=True)
     _add_verify(commands)
-    _add_solve(commands)
-    _add_diff(commands)
-    _add_matrix(commands)
+    add_gate(commands)
     _add_capture(commands)
     _add_extract(commands)
     _add_trace(commands)
     _add_contracts(commands)
     _add_expect(commands)
-    explain = _command(commands, "explain", "everything the contract says about one clause")
+    explain = command(commands, "explain", "everything the contract says about one clause")
     explain.add_argument("clause", metavar="CLAUSE", help="a clause id, as in residual-source")
-    _add_contract(explain)
-    _add_colour(explain)
+    add_contract(explain)
+    add_colour(explain)
     return top
 
 
-def _command(commands: _Commands, name: str, summary: str) -> argparse.ArgumentParser:
-    added: argparse.ArgumentParser = commands.add_parser(
-        name, help=summary, description=summary, allow_abbrev=False
-    )
-    return added
-
-
-def _add_verify(commands: _Commands) -> None:
-    verify = _command(
+def _add_verify(commands: Commands) -> None:
+    verify = command(
         commands, "verify", "compare what a trainer trained with what a server computes"
     )
     sides = verify.add_argument_group(
@@ -113,7 +102,7 @@ def _add_verify(commands: _Commands) -> None:
     )  # fmt: skip
     given.add_argument("--train-config", metavar="PATH", help="the config.json the trainer wrote")
     given.add_argument("--serve-config", metavar="PATH", help="the config.json the server reads")
-    _add_target(given)
+    add_target(given)
     given.add_argument(
         "--rename", metavar="OLD=NEW", action="append", default=[],
         help="what a conversion did to tensor names: layers.0=first (repeatable)",
@@ -131,128 +120,27 @@ def _add_verify(commands: _Commands) -> None:
         help="where no configuration is given: the exit status is the worst of all that were tried",
     )  # fmt: skip
     given.add_argument(
-        "--max-unproven", metavar="N", type=_number, default=0,
+        "--max-unproven", metavar="N", type=number, default=0,
         help="exit with 0 if nothing is violated and at most N clauses are unproven",
     )  # fmt: skip
-    given.add_argument("--tp", metavar="N", type=_count, default=1, help="tensor parallel size")
-    given.add_argument("--pp", metavar="N", type=_count, default=1, help="pipeline parallel size")
-    _add_format(verify)
-    _add_access(verify)
-
-
-def _add_solve(commands: _Commands) -> None:
-    solve = _command(
-        commands, "solve", "find the served config, flags and renames under which all clauses hold"
-    )
-    solve.epilog = "Exit status: 0 found, 1 none, 3 not proven, 2 unusable input."
-    spec = "NAME==VERSION, NAME, a folder, wheel or sdist, git:FOLDER@REVISION"
-    solve.add_argument("--train", metavar="SPEC", required=True, help=f"the trainer: {spec}")
-    solve.add_argument("--serve", metavar="SPEC", required=True, help="the server, likewise")
-    for side in ("train", "serve"):
-        solve.add_argument(
-            f"--{side}-with", metavar="NAME==VERSION", action="append", default=[],
-            help=f"read this dependency of the {side} side from this release (repeatable)",
-        )  # fmt: skip
-    solve.add_argument(
-        "--train-config", metavar="PATH", required=True, help="the config.json the trainer wrote"
-    )
-    solve.add_argument(
-        "--serve-config",
-        metavar="PATH",
-        help="what is served so far: as much of it is kept as can be",
-    )
-    _add_target(solve)
-    solve.add_argument(
-        "--rename", metavar="OLD=NEW", action="append", default=[],
-        help="what a conversion does to tensor names so far: layers.0=first (repeatable)",
-    )  # fmt: skip
-    solve.add_argument(
-        "--launch", metavar="LINE", help="the server's command line so far, or a file with it"
-    )
-    solve.add_argument("--write", metavar="PATH", help="save the configuration that was found")
-    solve.add_argument("--force", action="store_true", help="write over a file that is there")
-    solve.add_argument("--tp", metavar="N", type=_count, default=1, help="tensor parallel size")
-    solve.add_argument("--pp", metavar="N", type=_count, default=1, help="pipeline parallel size")
-    _add_format(solve)
-    _add_access(solve)
-
-
-def _add_diff(commands: _Commands) -> None:
-    compared = _command(
-        commands, "diff", "what changed in meaning between two releases of a trainer or a server"
-    )
-    compared.epilog = "Exit status: 0 nothing breaks, 1 something does, 3 not known, 2 bad input."
-    spec = "NAME==VERSION, NAME, a folder, wheel or sdist, git:FOLDER@REVISION"
-    compared.add_argument("old", metavar="OLD", help=spec)
-    compared.add_argument("new", metavar="NEW", help="the same engine, likewise")
-    compared.add_argument("--train", metavar="SPEC", help="who trains (default: the example's)")
-    compared.add_argument("--serve", metavar="SPEC", help="who serves (default: the example's)")
-    compared.add_argument(
-        "--draft", metavar="PATH",
-        help="the config.json that both sides read: is this draft still served right?",
-    )  # fmt: skip
-    compared.add_argument("--train-config", metavar="PATH", help="the config.json of the trainer")
-    compared.add_argument("--serve-config", metavar="PATH", help="the config.json of the server")
-    _add_target(compared)
-    compared.add_argument(
-        "--rename", metavar="OLD=NEW", action="append", default=[],
-        help="what a conversion did to tensor names: layers.0=first (repeatable)",
-    )  # fmt: skip
-    compared.add_argument(
-        "--launch", metavar="LINE", help="the server's command line, or a file with it"
-    )
-    _add_format(compared)
-    _add_access(compared)
-
-
-def _add_matrix(commands: _Commands) -> None:
-    table = _command(
-        commands, "matrix", "every trainer with every server, under several configurations"
-    )
-    table.epilog = "Exit status: that of the worst cell."
-    for side, who in (("train", "trainers"), ("serve", "servers")):
-        table.add_argument(
-            f"--{side}", metavar="SPEC", nargs="+", required=True, help=f"{who}, as for verify"
-        )
-    table.add_argument("--draft", metavar="PATH", help="the config.json that both sides read")
-    table.add_argument("--train-config", metavar="PATH", help="the config.json of the trainer")
-    table.add_argument("--serve-config", metavar="PATH", help="the config.json of the server")
-    _add_target(table)
-    table.add_argument(
-        "--rename", metavar="OLD=NEW", action="append", default=[],
-        help="what a conversion did to tensor names (default: what each server needs)",
-    )  # fmt: skip
-    table.add_argument(
-        "--launch", metavar="LINE", help="the server's command line, or a file with it"
-    )
-    table.add_argument("--shard", metavar="I/N", default="1/1", help="the I-th of N parts")
-    _add_table_format(table)
-    _add_access(table)
-    merge = _command(commands, "merge", "several shards of a matrix as one")
-    merge.add_argument("files", metavar="FILE", nargs="+", help="what matrix printed as JSON")
-    _add_table_format(merge)
-    share = _command(commands, "coverage", "how much of a matrix is decided, and what is not, why")
-    share.add_argument("files", metavar="FILE", nargs="+", help="what matrix printed as JSON")
-    _add_format(share)
-
-
-def _add_table_format(command: argparse.ArgumentParser) -> None:
-    command.add_argument("--format", choices=("text", "json", "markdown"), default="text")
-    _add_colour(command)
+    given.add_argument("--tp", metavar="N", type=count, default=1, help="tensor parallel size")
+    given.add_argument("--pp", metavar="N", type=count, default=1, help="pipeline parallel size")
+    add_format(verify)
+    add_access(verify)
 
 
 def _add_one_engine(command: argparse.ArgumentParser) -> None:
     command.add_argument("source", metavar="SPEC", help="NAME==VERSION, NAME or a folder")
     command.add_argument("--config", metavar="PATH", help="the draft's config.json")
-    _add_target(command)
+    add_target(command)
     command.add_argument(
         "--with", dest="with_", metavar="NAME==VERSION", action="append", default=[],
         help="read this dependency from this release (repeatable)",
     )  # fmt: skip
 
 
-def _add_capture(commands: _Commands) -> None:
-    capture = _command(
+def _add_capture(commands: Commands) -> None:
+    capture = command(
         commands, "capture", "show which states of the target a server hands to the draft"
     )
     capture.add_argument("source", metavar="SPEC", help="NAME==VERSION, NAME or a folder")
@@ -260,7 +148,7 @@ def _add_capture(commands: _Commands) -> None:
         "--target", metavar="CLASS", default="all", help="a registered class, or all (the default)"
     )
     capture.add_argument(
-        "--layers", metavar="N", type=_count, default=61, help="decoder layers (default 61)"
+        "--layers", metavar="N", type=count, default=61, help="decoder layers (default 61)"
     )
     capture.add_argument(
         "--ids", metavar="I,J,K", help="layer ids in the draft's config (default: none stated)"
@@ -273,21 +161,21 @@ def _add_capture(commands: _Commands) -> None:
         "--with", dest="with_", metavar="NAME==VERSION", action="append", default=[],
         help="read this dependency from this release (repeatable)",
     )  # fmt: skip
-    _add_format(capture)
-    _add_access(capture)
+    add_format(capture)
+    add_access(capture)
 
 
-def _add_extract(commands: _Commands) -> None:
-    extract = _command(
+def _add_extract(commands: Commands) -> None:
+    extract = command(
         commands, "extract", "show the draft architecture of one engine, line by line"
     )
     _add_one_engine(extract)
-    _add_format(extract)
-    _add_access(extract)
+    add_format(extract)
+    add_access(extract)
 
 
-def _add_trace(commands: _Commands) -> None:
-    trace = _command(
+def _add_trace(commands: Commands) -> None:
+    trace = command(
         commands, "trace", "run one engine's real draft and compare it with what is read (torch)"
     )
     trace.epilog = _TRACE_EXAMPLES
@@ -307,8 +195,8 @@ def _add_trace(commands: _Commands) -> None:
         "--device", choices=("auto", "cpu", "cuda", "meta"), default="auto",
         help="cpu: small sizes; cuda, meta: the configuration's",
     )  # fmt: skip
-    _add_format(trace)
-    _add_access(trace)
+    add_format(trace)
+    add_access(trace)
 
 
 def _add_interpreter(command: argparse._ActionsContainer) -> None:
@@ -322,26 +210,26 @@ def _add_interpreter(command: argparse._ActionsContainer) -> None:
     )  # fmt: skip
 
 
-def _add_contracts(commands: _Commands) -> None:
-    contracts = _command(commands, "contracts", "list, show, validate or describe the contract")
+def _add_contracts(commands: Commands) -> None:
+    contracts = command(commands, "contracts", "list, show, validate or describe the contract")
     actions = contracts.add_subparsers(dest="action", metavar="ACTION", required=True)
-    listing = _command(actions, "list", "the clauses, one a line")
-    _add_contract(listing)
-    _add_colour(listing)
-    show = _command(actions, "show", "a clause, a switch or an engine as data")
+    listing = command(actions, "list", "the clauses, one a line")
+    add_contract(listing)
+    add_colour(listing)
+    show = command(actions, "show", "a clause, a switch or an engine as data")
     show.add_argument("name", metavar="NAME")
-    _add_contract(show)
-    schema = _command(actions, "schema", "the JSON Schema of a kind of contract file")
+    add_contract(show)
+    schema = command(actions, "schema", "the JSON Schema of a kind of contract file")
     schema.add_argument("name", metavar="NAME", nargs="?", help="default: the names there are")
-    pages = _command(actions, "pages", "write a page for each clause")
+    pages = command(actions, "pages", "write a page for each clause")
     pages.add_argument("folder", metavar="FOLDER")
-    _add_contract(pages)
-    validate = _command(actions, "validate", "check contract files against their schemas")
+    add_contract(pages)
+    validate = command(actions, "validate", "check contract files against their schemas")
     validate.add_argument("files", metavar="FILE", nargs="*", help="default: the program's own")
 
 
-def _add_expect(commands: _Commands) -> None:
-    expect = _command(
+def _add_expect(commands: Commands) -> None:
+    expect = command(
         commands, "expect", "the acceptance length that per-step accuracies predict for a chain"
     )
     expect.epilog = "Exit status: 0, or 1 when the measured length is not the expected one."
@@ -354,52 +242,6 @@ def _add_expect(commands: _Commands) -> None:
         help="what the server shows: mean tokens per verification, the target's own included",
     )  # fmt: skip
     expect.add_argument("--format", choices=("text", "json"), default="text")
-
-
-def _add_target(group: argparse._ActionsContainer) -> None:
-    group.add_argument(
-        "--target", metavar="TARGET", help="the target's config.json, or CLASS[:LAYERS]"
-    )
-
-
-def _add_format(command: argparse.ArgumentParser) -> None:
-    command.add_argument("--format", choices=("text", "json"), default="text")
-    _add_colour(command)
-
-
-def _add_colour(command: argparse.ArgumentParser) -> None:
-    command.add_argument("--color", choices=("auto", "always", "never"), default="auto")
-
-
-def _add_contract(command: argparse.ArgumentParser) -> None:
-    command.add_argument(
-        "--contract", metavar="FILE", action="append", default=[],
-        help="contract files to add: clauses, switches, wires, engines, operators (repeatable)",
-    )  # fmt: skip
-
-
-def _add_access(command: argparse.ArgumentParser) -> None:
-    _add_contract(command)
-    access = command.add_argument_group("access to sources")
-    access.add_argument("--offline", action="store_true", help="fetch nothing, use what is cached")
-    access.add_argument(
-        "-v", "--verbose", action="store_true", help="say on standard error what was fetched"
-    )
-    access.add_argument(
-        "--no-cache", action="store_true", help="extract again; what was fetched is kept"
-    )
-
-
-def _number(text: str) -> int:
-    if not text.isascii() or not text.isdigit() or len(text) > 6:
-        raise argparse.ArgumentTypeError(f"{text!r} is no number from 0 on")
-    return int(text)
-
-
-def _count(text: str) -> int:
-    if not text.isascii() or not text.isdigit() or not 1 <= int(text[:7]) <= 65536:
-        raise argparse.ArgumentTypeError(f"{text!r} is no number from 1 to 65536")
-    return int(text)
 
 
 # --- from words to values --------------------------------------------------------------------
@@ -425,10 +267,10 @@ def verify_request(given: argparse.Namespace, progress: Callable[[str], None]) -
         train_config=own if given.train_config is None else read_config(given.train_config),
         serve_config=other if given.serve_config is None else read_config(given.serve_config),
         target=None if given.target is None else target(given.target),
-        launch=_launch(given.launch),
-        renames=tuple(_rename(text) for text in given.rename),
-        train_with=tuple(_pin(text, "--train-with") for text in given.train_with),
-        serve_with=tuple(_pin(text, "--serve-with") for text in given.serve_with),
+        launch=launch_of(given.launch),
+        renames=tuple(rename_of(text) for text in given.rename),
+        train_with=tuple(pin_of(text, "--train-with") for text in given.train_with),
+        serve_with=tuple(pin_of(text, "--serve-with") for text in given.serve_with),
         tensor_parallel=given.tp,
         pipeline_parallel=given.pp,
         access=access(given, progress),
@@ -443,73 +285,18 @@ def verify_request(given: argparse.Namespace, progress: Callable[[str], None]) -
     )
 
 
-def solve_request(given: argparse.Namespace, progress: Callable[[str], None]) -> VerifyRequest:
-    """What ``solve`` was asked: a check whose served side is what the user has so far.
-
-    Raises:
-        InputError: a file or a word cannot be used, or `--write` names a file that is there.
-    """
-    if given.write is not None and not given.force and os.path.lexists(given.write):
-        raise InputError("is there already", "give --force to write over it", given.write)
-    return VerifyRequest(
-        train=given.train,
-        serve=given.serve,
-        train_config=read_config(given.train_config),
-        serve_config=_config(given.serve_config),
-        target=None if given.target is None else target(given.target),
-        launch=_launch(given.launch),
-        renames=tuple(_rename(text) for text in given.rename),
-        train_with=tuple(_pin(text, "--train-with") for text in given.train_with),
-        serve_with=tuple(_pin(text, "--serve-with") for text in given.serve_with),
-        tensor_parallel=given.tp,
-        pipeline_parallel=given.pp,
-        access=access(given, progress),
-        contracts=contracts(given),
-    )
-
-
-def diff_request(given: argparse.Namespace, progress: Callable[[str], None]) -> DiffRequest:
-    """What ``diff`` was asked, with its files read."""
-    own = _config(given.draft)
-    train_config = own if given.train_config is None else read_config(given.train_config)
-    serve_config = own if given.serve_config is None else read_config(given.serve_config)
-    check = VerifyRequest(
-        train=given.train or "",
-        serve=given.serve or "",
-        train_config=train_config,
-        serve_config=serve_config,
-        target=None if given.target is None else target(given.target),
-        launch=_launch(given.launch),
-        renames=tuple(_rename(text) for text in given.rename),
-        access=access(given, progress),
-        contracts=contracts(given),
-    )
-    return DiffRequest(given.old, given.new, check)
-
-
-def matrix_request(given: argparse.Namespace, progress: Callable[[str], None]) -> MatrixRequest:
-    """What ``matrix`` was asked, with its files read."""
-    part = re.fullmatch(r"([1-9][0-9]{0,3})/([1-9][0-9]{0,3})", given.shard)
-    if part is None or int(part[1]) > int(part[2]):
-        raise InputError(f"{given.shard[:40]!r} is no part", "say 1/4 to 4/4", "--shard")
-    given.train, given.serve, names = None, None, (given.train, given.serve)
-    check = diff_request(argparse.Namespace(**vars(given), old="", new=""), progress).check
-    trainers, servers = (tuple(dict.fromkeys(specs)) for specs in names)
-    return MatrixRequest(trainers, servers, check, (int(part[1]), int(part[2])))
-
-
 def capture_request(given: argparse.Namespace, progress: Callable[[str], None]) -> CaptureRequest:
     """What ``capture`` was asked."""
     name = given.why or given.target
-    if name != "all" and not _CLASS.fullmatch(name):
+    if name != "all" and not CLASS.fullmatch(name):
         raise InputError(f"{name!r} is no class name", "name the class of the target", "--target")
     return CaptureRequest(
         source=given.source,
         layers=given.layers,
         target=None if name == "all" else name,
         ids=None if given.ids is None else _ids(given.ids),
-        config=_config(given.config),
-        with_=tuple(_pin(text, "--with") for text in given.with_),
+        config=config_at(given.config),
+        with_=tuple(pin_of(text, "--with") for text in given.with_),
         access=access(given, progress),
         contracts=contracts(given),
     )
@@ -529,9 +316,9 @@ def extract_request(given: argparse.Namespace, progress: Callable[[str], None]) 
     """What ``extract`` was asked, with its files read."""
     return ExtractRequest(
         source=given.source,
-        config=_config(given.config),
+        config=config_at(given.config),
         target=None if given.target is None else target(given.target),
-        with_=tuple(_pin(text, "--with") for text in given.with_),
+        with_=tuple(pin_of(text, "--with") for text in given.with_),
         access=access(given, progress),
         contracts=contracts(given),
     )
@@ -541,10 +328,10 @@ def trace_request(given: argparse.Namespace, progress: Callable[[str], None]) ->
     """What ``trace`` was asked, with its files read."""
     return TraceRequest(
         source=given.source,
-        config=_config(given.config),
+        config=config_at(given.config),
         target=None if given.target is None else target(given.target),
-        with_=tuple(_pin(text, "--with") for text in given.with_),
-        renames=tuple(_rename(text) for text in given.rename),
+        with_=tuple(pin_of(text, "--with") for text in given.with_),
+        renames=tuple(rename_of(text) for text in given.rename),
         access=access(given, progress),
         contracts=contracts(given),
         python=given.python,
@@ -553,68 +340,3 @@ def trace_request(given: argparse.Namespace, progress: Callable[[str], None]) ->
         device=given.device,
         values=given.values,
     )
-
-
-def contracts(given: argparse.Namespace) -> tuple[Added, ...]:
-    """The contract files of the folder's settings, and those that are named.
-
-    Raises:
-        InputError: one of them cannot be used.
-    """
-    paths = [*contract_files(), *map(Path, given.contract)]
-    if not paths:
-        return ()
-    from checker.contract.added import added
-
-    return added(paths)
-
-
-def access(given: argparse.Namespace, progress: Callable[[str], None]) -> Access:
-    """How sources may be come by."""
-    return Access(offline=given.offline, use_cache=not given.no_cache, progress=progress)
-
-
-def target(text: str) -> Target:
-    """A configuration file, its folder, or a class name with or without a number of layers."""
-    named = _CLASS.fullmatch(text)
-    if named and not os.path.exists(text):  # noqa: PTH110 - it may be too long for a file
-        layers = int(named[2]) if named[2] else None
-        if layers == 0:
-            raise InputError("a target has at least one layer", "say CLASS:32", "--target")
-        return Target(architecture=named[1], layers=layers)
-    return Target(config=read_config(text))
-
-
-def _config(given: str | None) -> ConfigFile | None:
-    return None if given is None else read_config(given)
-
-
-def _rename(text: str) -> Rename:
-    old, equals, new = text.partition("=")
-    if not equals or not old or not new or "=" in new:
-        raise InputError(f"{text!r} is no OLD=NEW", "say layers.0=first", "--rename")
-    return Rename(old, new)
-
-
-def _pin(text: str, option: str) -> Pin:
-    match = _PIN.fullmatch(text)
-    if match is None:
-        raise InputError(f"{text!r} is no NAME==VERSION", "say LIBRARY==1.2.3", option)
-    return Pin(match[1], match[2])
-
-
-def _launch(text: str | None) -> str | None:
-    if text is None or any(c.isspace() for c in text.strip()):
-        return text
-    path = Path(text)
-    try:
-        if not path.is_file():
-            return text
-        with path.open(encoding="utf-8") as stream:
-            content = stream.read(_MAX_LAUNCH + 1)
-    except (OSError, ValueError) as error:
-        reason = getattr(error, "strerror", None) or "not text"
-        raise InputError(f"cannot be read: {reason}", "give the command line", text) from None
-    if len(content) > _MAX_LAUNCH:
-        raise InputError("is too long for a command line", "give the command line", text)
-    return content

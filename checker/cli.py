@@ -8,12 +8,12 @@ import io
 import os
 import sys
 from dataclasses import replace
-from pathlib import Path
-from typing import TYPE_CHECKING, NoReturn, TextIO
+from typing import TYPE_CHECKING, NoReturn
 
 from checker._version import __version__
+from checker.console import paint_for, say, write
 from checker.errors import CheckerError, InputError
-from checker.report.terminal import Paint, Progress, printable, wants_colour
+from checker.report.terminal import Paint, Progress
 
 if TYPE_CHECKING:
     import argparse
@@ -23,9 +23,7 @@ if TYPE_CHECKING:
     from checker.contract.added import Added
     from checker.contract.model import Contract
     from checker.pairing import Opened
-    from checker.report.matrix import Matrix
     from checker.report.model import Report
-    from checker.report.solution import Solution
     from checker.request import VerifyRequest
 
 BUG = 2
@@ -46,14 +44,14 @@ def main(argv: Sequence[str] | None = None) -> int:
         progress.clear()
         problems = error.problems if isinstance(error, InputError) else (error,)
         for problem in problems[:_MOST_PROBLEMS]:
-            _say(str(problem))
+            say(str(problem))
         if isinstance(error, InputError) and len(problems) > _MOST_PROBLEMS:
             last, more = error.problems[-1], len(problems) - _MOST_PROBLEMS
-            _say(f"{last.place}: and {more} more problems (mend those above first)")
+            say(f"{last.place}: and {more} more problems (mend those above first)")
         return error.exit_status
     except KeyboardInterrupt:
         progress.clear()
-        _say("interrupted")
+        say("interrupted")
         return INTERRUPTED
     except BrokenPipeError:
         # The reader has gone; what is left in the buffer must not be complained about at exit.
@@ -65,7 +63,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         if os.environ.get("EAGLE3_CHECK_DEBUG"):
             raise
         what = f"{type(error).__name__}: {error}"
-        _say(f"bug: {what} (please report it; EAGLE3_CHECK_DEBUG=1 shows where)")
+        say(f"bug: {what} (please report it; EAGLE3_CHECK_DEBUG=1 shows where)")
         return BUG
     return status
 
@@ -86,16 +84,17 @@ def run() -> NoReturn:
 
 
 def _run(argv: Sequence[str], progress: Progress) -> int:
+    from checker import gate_commands
     from checker.arguments import parser  # each command imports what it needs
 
     given = parser(__version__).parse_args(argv)
     commands: dict[str, Callable[[argparse.Namespace, Progress], int]] = {
         "verify": _verify,
-        "solve": _solve,
-        "diff": _diff,
-        "matrix": _matrix,
-        "merge": _merge,
-        "coverage": _coverage,
+        "solve": gate_commands.solve_command,
+        "diff": gate_commands.diff_command,
+        "matrix": gate_commands.matrix_command,
+        "merge": gate_commands.merge_command,
+        "coverage": gate_commands.coverage_command,
         "capture": _capture,
         "extract": _extract,
         "trace": _trace,
@@ -110,7 +109,7 @@ def _run(argv: Sequence[str], progress: Progress) -> int:
     if getattr(given, "verbose", False):
         from checker.sources.traffic import traffic
 
-        _say(traffic.told())
+        say(traffic.told())
     return status
 
 
@@ -125,7 +124,7 @@ def _verify(given: argparse.Namespace, progress: Progress) -> int:
     else:
         answer = _answer(verify_request(given, progress), given)
     progress.clear()
-    _write(answer.output)
+    write(answer.output)
     return answer.status
 
 
@@ -133,7 +132,7 @@ def _answer(request: VerifyRequest, given: argparse.Namespace) -> Answer:
     """The answer to a request: one that was given before, or a new one."""
     from checker.answers import Answer, Answers, verify_question
 
-    paint = _paint(given, sys.stdout)
+    paint = paint_for(given, sys.stdout)
     answers = Answers(verify_question(request, [given.format, paint.enabled]), request.access)
     if not request.witness and not os.environ.get("EAGLE3_CHECK_DEBUG"):
         known = answers.known()
@@ -168,8 +167,8 @@ def _rendered(report: Report, form: str, paint: Paint, more: tuple[Added, ...]) 
 
 def _verify_example(given: argparse.Namespace, progress: Progress) -> Answer:
     """The example pair; where its releases cannot be had, the packaged engines, and why is said."""
-    from checker.arguments import access, contracts
     from checker.example import example
+    from checker.words import access, contracts
 
     _refuse_stray(given)
     pair = example(access(given, progress))
@@ -187,7 +186,7 @@ def _verify_example(given: argparse.Namespace, progress: Progress) -> Answer:
             raise
         progress.clear()
         note = f"the releases of the example cannot be had, packaged engines stand in: {error}"
-        _say(note)
+        say(note)
         return _answer(replace(pair.packaged, notes=(*pair.packaged.notes, note), **run), given)
 
 
@@ -203,128 +202,6 @@ def _refuse_stray(given: argparse.Namespace) -> None:
             )
 
 
-def _solve(given: argparse.Namespace, progress: Progress) -> int:
-    from checker.answers import Answer, Answers, verify_question
-    from checker.arguments import solve_request
-
-    request = solve_request(given, progress)
-    paint = _paint(given, sys.stdout)
-    rendering = [given.format, paint.enabled, given.write is not None]
-    question = {**verify_question(request, rendering), "command": "solve"}
-    answers = Answers(question, request.access)
-    usable = given.write is None and not os.environ.get("EAGLE3_CHECK_DEBUG")
-    answer = answers.known() if usable else None
-    if answer is None:
-        from checker.contract.loading import load_contract
-        from checker.report import json, solution
-        from checker.solve import solve
-
-        opened: list[Opened] = []
-        found = solve(request, opened)
-        if given.format == "json":
-            text = json.render(found.to_json())
-        else:
-            text = solution.render(found, load_contract(request.contracts), paint)
-        answer = Answer(text, found.exit_status)
-        answers.keep(answer, opened)
-        if given.write is not None:
-            _save(found, given.write, force=given.force)
-    progress.clear()
-    _write(answer.output)
-    return answer.status
-
-
-def _diff(given: argparse.Namespace, progress: Progress) -> int:
-    from checker.answers import Answer, Answers, verify_question
-    from checker.arguments import diff_request
-
-    request = diff_request(given, progress)
-    paint = _paint(given, sys.stdout)
-    question = verify_question(request.check, [given.format, paint.enabled])
-    releases = {"command": "diff", "releases": [request.old, request.new]}
-    answers = Answers({**question, **releases}, request.check.access)
-    answer = None if os.environ.get("EAGLE3_CHECK_DEBUG") else answers.known()
-    if answer is None:
-        from checker.diff import diff
-        from checker.report import changes, json
-
-        opened: list[Opened] = []
-        found = diff(request, opened)
-        as_json = given.format == "json"
-        text = json.render(found.to_json()) if as_json else changes.render(found, paint)
-        answer = Answer(text, found.exit_status)
-        answers.keep(answer, opened)
-    progress.clear()
-    _write(answer.output)
-    return answer.status
-
-
-def _matrix(given: argparse.Namespace, progress: Progress) -> int:
-    from checker.arguments import matrix_request
-    from checker.matrix import matrix
-
-    found = matrix(matrix_request(given, progress))
-    progress.clear()
-    _write_matrix(found, given)
-    return found.exit_status
-
-
-def _merge(given: argparse.Namespace, _: Progress) -> int:
-    found = _read_matrices(given.files)
-    _write_matrix(found, given)
-    return found.exit_status
-
-
-def _coverage(given: argparse.Namespace, _: Progress) -> int:
-    from checker.report import json, matrix
-
-    share = matrix.coverage(_read_matrices(given.files))
-    as_json = given.format == "json"
-    _write(json.render(share.to_json()) if as_json else matrix.render_coverage(share))
-    return 0
-
-
-def _read_matrices(names: Sequence[str]) -> Matrix:
-    from checker.report.matrix import merged, read_matrix
-
-    parts = []
-    for name in names:
-        try:
-            text = Path(name).read_text("utf-8")
-        except (OSError, ValueError) as error:
-            reason = getattr(error, "strerror", None) or "is not text"
-            raise InputError(f"cannot be read: {reason}", "give a file", name) from None
-        parts.append(read_matrix(text, name))
-    return merged(parts)
-
-
-def _write_matrix(found: Matrix, given: argparse.Namespace) -> None:
-    from checker.report import json, matrix
-
-    match given.format:
-        case "json":
-            _write(json.render(found.to_json()))
-        case "markdown":
-            _write(matrix.markdown(found))
-        case _:
-            _write(matrix.render(found, _paint(given, sys.stdout)))
-
-
-def _save(found: Solution, path: str, *, force: bool) -> None:
-    """Writes a configuration that was proven, and nothing else."""
-    if found.exit_status != 0:
-        _say(f"{path} is not written: no configuration was proven")
-        return
-    try:
-        with Path(path).open("w" if force else "x", encoding="utf-8") as stream:
-            stream.write(found.saved())
-    except FileExistsError:
-        raise InputError("is there already", "give --force to write over it", path) from None
-    except (OSError, ValueError) as error:
-        reason = getattr(error, "strerror", None) or str(error)
-        raise InputError(f"cannot be written: {reason}", "name a file", path) from None
-
-
 def _extract(given: argparse.Namespace, progress: Progress) -> int:
     from checker.arguments import extract_request
     from checker.extract import extract
@@ -332,7 +209,7 @@ def _extract(given: argparse.Namespace, progress: Progress) -> int:
 
     root = extract(extract_request(given, progress))
     progress.clear()
-    _write(json.render(root.to_json()) if given.format == "json" else tree.render(root))
+    write(json.render(root.to_json()) if given.format == "json" else tree.render(root))
     return 0
 
 
@@ -358,7 +235,7 @@ def _capture(given: argparse.Namespace, progress: Progress) -> int:
         answer = Answer(text, table.exit_status)
         answers.keep(answer, opened)
     progress.clear()
-    _write(answer.output)
+    write(answer.output)
     return answer.status
 
 
@@ -369,7 +246,7 @@ def _trace(given: argparse.Namespace, progress: Progress) -> int:
 
     found = run(trace_request(given, progress))
     progress.clear()
-    _write(json.render(found.to_json()) if given.format == "json" else trace.render(found))
+    write(json.render(found.to_json()) if given.format == "json" else trace.render(found))
     return found.exit_status
 
 
@@ -379,7 +256,7 @@ def _expect(given: argparse.Namespace, _: Progress) -> int:
 
     found = expectation(given.step_accuracy, given.measured)
     as_json = given.format == "json"
-    _write(json.render(acceptance.to_json(found)) if as_json else acceptance.render(found))
+    write(json.render(acceptance.to_json(found)) if as_json else acceptance.render(found))
     return 1 if found.explained is False else 0
 
 
@@ -390,37 +267,37 @@ def _explain(given: argparse.Namespace, _: Progress) -> int:
     clause = contract.clauses.get(given.clause)
     if clause is None:
         raise _unknown("clause", given.clause, contract.clauses)
-    _write(render_clause(clause, contract, _paint(given, sys.stdout)))
+    write(render_clause(clause, contract, paint_for(given, sys.stdout)))
     return 0
 
 
 def _contracts(given: argparse.Namespace, _: Progress) -> int:
-    from checker.arguments import contracts
     from checker.contract import files
     from checker.report import explain
+    from checker.words import contracts
 
     match given.action:
         case "list":
-            _write(explain.render_list(_contract(given), _paint(given, sys.stdout)))
+            write(explain.render_list(_contract(given), paint_for(given, sys.stdout)))
         case "show":
             entries = files.entries(contracts(given))
             if given.name not in entries:
                 raise _unknown("clause, switch or engine", given.name, entries)
-            _write(entries[given.name])
+            write(entries[given.name])
         case "schema":
             schemas = files.schemas()
             if given.name is None:
-                _write("".join(f"{name}\n" for name in schemas))
+                write("".join(f"{name}\n" for name in schemas))
             elif given.name not in schemas:
                 raise _unknown("schema", given.name, schemas)
             else:
-                _write(schemas[given.name].read_text("utf-8"))
+                write(schemas[given.name].read_text("utf-8"))
         case "pages":
             for path in explain.write_pages(_contract(given), given.folder):
-                _write(f"{path}\n")
+                write(f"{path}\n")
         case _:
             for path, schema in files.validated(given.files):
-                _write(f"{path}: valid ({schema})\n")
+                write(f"{path}: valid ({schema})\n")
     return 0
 
 
@@ -428,8 +305,8 @@ def _contracts(given: argparse.Namespace, _: Progress) -> int:
 
 
 def _contract(given: argparse.Namespace) -> Contract:
-    from checker.arguments import contracts
     from checker.contract.loading import load_contract
+    from checker.words import contracts
 
     return load_contract(contracts(given))
 
@@ -440,17 +317,3 @@ def _unknown(kind: str, name: str, known: Iterable[str]) -> InputError:
     near = difflib.get_close_matches(name, sorted(known), n=1)
     remedy = f"did you mean {near[0]!r}?" if near else "see eagle3-check contracts list"
     return InputError(f"no {kind} {name!r}", remedy)
-
-
-def _paint(given: argparse.Namespace, stream: TextIO) -> Paint:
-    return Paint(wants_colour(given.color, stream, os.environ))
-
-
-def _write(text: str) -> None:
-    sys.stdout.write(text)
-
-
-def _say(text: str) -> None:
-    """One line on standard error, whatever is in the text."""
-    line = printable(" ".join(text.split()))
-    sys.stderr.write(f"eagle3-check: {line}\n")

@@ -126,6 +126,8 @@ class _Solver:
             return fresh, None
         own = Try(self._had, launch, renames)
         had = self._report(own)
+        if all(key in self._had for key in self._pair.trainer.engine.config_requires):
+            return self._best([own, fresh]), had  # the trainer's own file: nothing of it is kept
         mended = self._over(self._had, fresh.config, _open(had))
         starts = [own, replace(own, config=mended)]
         starts += [replace(own, config=self._over(self._had, fresh.config, None)), fresh]

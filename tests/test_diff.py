@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 import subprocess
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ import jsonschema
 import pytest
 
 from checker.cli import main
+from checker.contract.loading import load_exploration
 from checker.data import FIXTURES, SCHEMAS
 
 SERVED = "toy_server/eagle3.py"
@@ -28,6 +30,16 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     for name, source in (("trainer", "toy_trainer"), ("old", "toy_server"), ("new", "toy_server")):
         shutil.copytree(engines / source, tmp_path / name)
     return tmp_path
+
+
+@pytest.fixture
+def few(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A few settings of the contract's, for what need not see all of them."""
+    whole = load_exploration()
+    wanted = ("norm_output", "norm_before_residual")
+    settings = tuple(s for s in whole.settings if {*wanted} & {*s})
+    shorter = replace(whole, settings=settings, other_boundaries=())
+    monkeypatch.setattr("checker.exploring.load_exploration", lambda: shorter)
 
 
 def edit(path: str, *pairs: tuple[str, str]) -> None:
@@ -89,7 +101,7 @@ def test_rewriting_formatting_and_renaming_change_nothing(
 
 
 def test_each_change_is_classified_with_the_lines_of_both(
-    place: Path, capsys: pytest.CaptureFixture[str]
+    place: Path, few: None, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """A switch of the contract, one that it does not know, other ids, other launch flags."""
     scale = 'self.scale = 2.0 if config.get("doubled", False) else 1.0'
@@ -176,6 +188,8 @@ def test_what_cannot_be_compared_is_said_in_one_line(
     assert main(["diff", "./old", "./new"]) == 2
     assert "name the other side" in capsys.readouterr().err
     assert main(["diff", "./old", "./new", "--train", "./trainer", "--serve", "./old"]) == 2
-    assert "name the one that is not compared" in capsys.readouterr().err
+    assert "name only the other side" in capsys.readouterr().err
+    assert main(["diff", "sglang==0.5.9", "sglang==0.5.14", "--serve", "./old"]) == 2
+    assert "name only the other side" in capsys.readouterr().err
     assert main(["diff", "./old", "./nowhere", "--train", "./trainer"]) == 2
     assert len(capsys.readouterr().err.splitlines()) == 1

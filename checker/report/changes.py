@@ -90,13 +90,14 @@ def together(changes: Iterable[Change]) -> tuple[Change, ...]:
 class Changes:
     """The whole answer of ``diff``.
 
-    `old` and `new` are the two releases, `other` the engine on the other side. `compared` says how
-    much was looked at, in words. `drafts`: the verdict before and after where a draft was given.
+    `old` and `new` are the two releases, `role` what they are, `other` the engine beside them.
+    `compared` says how much was looked at, in words; `draft` the verdicts where one was given.
     """
 
     old: Side
     new: Side
     other: Side
+    role: str
     changes: tuple[Change, ...]
     compared: Mapping[str, int] = field(default_factory=dict)
     draft: tuple[str, str] | None = None
@@ -117,6 +118,7 @@ class Changes:
             "old": self.old.to_json(),
             "new": self.new.to_json(),
             "other": self.other.to_json(),
+            "role": self.role,
             "draft": draft,  # type: ignore[dict-item] # a dict of strings is JSON
             "changes": [change.to_json() for change in self.changes],
             "compared": dict(self.compared),
@@ -151,7 +153,7 @@ def _lines(found: Changes, paint: Paint) -> Iterator[str]:
                 if line:
                     yield printable(f"                 {line}")
     yield ""
-    against = "trained by" if found.old.engine != found.other.engine else "with"
+    against = "trained by" if found.role == "server" else "served by"
     looked = ", ".join(f"{count} {what}" for what, count in found.compared.items())
     yield from textwrap.wrap(
         printable(f"compared {looked}; {against} {found.other.source}"), _WIDTH

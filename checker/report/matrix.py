@@ -14,32 +14,37 @@ from checker.report.terminal import Paint, printable
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from checker.report.model import Json, Report
+    from checker.report.model import ClauseResult, Json, Report
 
 SCHEMA = 1
 _FREQUENT = 10
 _LETTERS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
 _MARKS = {Verdict.AGREE: ".", Verdict.UNPROVEN: "?"}
 _STYLES = {Verdict.AGREE: "green", Verdict.DIFFER: "red", Verdict.UNPROVEN: "yellow"}
-_GIVEN = "given"
 
 
 @dataclass(frozen=True, slots=True)
 class Cell:
     """One pair of releases under one configuration.
 
-    `unproven` has the reason for each clause; `counts` says how many clauses ended in which status;
-    `renames` are the tensor names that a conversion has changed for this server.
+    `violated` says what is wrong of each clause, with a line of the server where there is one;
+    `unproven` has the reasons; `counts` says how many clauses ended in which status; `renames` are
+    the tensor names that a conversion has changed for this server.
     """
 
     train: str
     serve: str
     configuration: str
     verdict: Verdict
-    violated: tuple[str, ...] = ()
+    violated: Mapping[str, str] = field(default_factory=dict)
     unproven: Mapping[str, str] = field(default_factory=dict)
     counts: Mapping[str, int] = field(default_factory=dict)
     renames: tuple[str, ...] = ()
+
+    @property
+    def broken(self) -> tuple[str, ...]:
+        """The clauses that are violated."""
+        return tuple(self.violated)
 
     def to_json(self) -> dict[str, Json]:
         """The cell as its schema has it."""
@@ -48,7 +53,7 @@ class Cell:
             "serve": self.serve,
             "configuration": self.configuration,
             "verdict": self.verdict.value,
-            "violated": list(self.violated),
+            "violated": dict(self.violated),
             "unproven": dict(self.unproven),
             "counts": dict(self.counts),
             "renames": list(self.renames),
@@ -63,11 +68,16 @@ def cell_of(train: str, serve: str, name: str, report: Report, renames: Sequence
         serve,
         name,
         report.verdict,
-        tuple(c.id for c in report.clauses if c.status is Status.VIOLATED),
+        {c.id: _said(c) for c in report.clauses if c.status is Status.VIOLATED},
         {c.id: c.reason or "" for c in report.clauses if c.undecided},
         dict(sorted(counts.items())),
         tuple(renames),
     )
+
+
+def _said(clause: ClauseResult) -> str:
+    places = clause.serve.locations or clause.train.locations
+    return f"{clause.message} ({places[0]})" if places else clause.message
 
 
 def read_cell(data: Mapping[str, Any]) -> Cell:
@@ -77,7 +87,7 @@ def read_cell(data: Mapping[str, Any]) -> Cell:
         data["serve"],
         data["configuration"],
         Verdict(data["verdict"]),
-        tuple(data["violated"]),
+        dict(data["violated"]),
         dict(data["unproven"]),
         dict(data["counts"]),
         tuple(data["renames"]),
@@ -194,7 +204,7 @@ def _lines(matrix: Matrix, paint: Paint) -> Iterator[str]:
 
 def _letters(cells: Iterable[Cell]) -> dict[tuple[str, ...], str]:
     """A letter for each set of violated clauses, the frequent ones first."""
-    counts = Counter(cell.violated for cell in cells if cell.violated)
+    counts = Counter(cell.broken for cell in cells if cell.violated)
     ranked = sorted(counts, key=lambda violated: (-counts[violated], violated))
     return {v: _LETTERS[n] if n < len(_LETTERS) else "#" for n, v in enumerate(ranked)}
 
@@ -202,7 +212,7 @@ def _letters(cells: Iterable[Cell]) -> dict[tuple[str, ...], str]:
 def _mark(cell: Cell | None, letters: Mapping[tuple[str, ...], str], paint: Paint) -> str:
     if cell is None:
         return " "
-    return paint(_STYLES[cell.verdict], letters.get(cell.violated) or _MARKS[cell.verdict])
+    return paint(_STYLES[cell.verdict], letters.get(cell.broken) or _MARKS[cell.verdict])
 
 
 def markdown(matrix: Matrix) -> str:

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 
 from checker.engines import STEPS
 from checker.errors import InputError
-from checker.interpreter.values import Unknown
 from checker.judging import compare, differing
 from checker.judging.judge import Case
 from checker.judging.wording import sentence
@@ -20,9 +19,9 @@ from checker.report.changes import Change, Kind
 from checker.report.model import RAISES, Status
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator
 
-    from checker.engines import Captured, Extraction, Launched
+    from checker.engines import Extraction
     from checker.graph.terms import Pool
     from checker.judging.graphs import Comparison, Finding
     from checker.location import Location
@@ -239,97 +238,3 @@ def _renamed(text: str, old: str, new: str) -> str:
     """A judgement's sentence about two sides, said of two releases."""
     names = {"the server": new, "training": old}
     return re.sub(r"\bthe server\b|\btraining\b", lambda match: names[match[0]], text)
-
-
-# -- targets ------------------------------------------------------------------------------------
-
-
-def targets(
-    old: Captured | None, new: Captured | None, replayed: tuple[Any, Any], said: str
-) -> Change | None:
-    """What a target hands over otherwise. `replayed` is what captured graphs hand over."""
-    if old is None or new is None:
-        if old is None and new is None:
-            return None
-        text = "a new target" if old is None else "no target any more: nothing can be told to it"
-        return Change(Kind.BEHAVIOUR if old is None else Kind.BREAKING, (), text, (said,))
-    before, after = _handed(old, replayed[0]), _handed(new, replayed[1])
-    if before == after or (not old.is_decided and not new.is_decided):
-        return None
-    good = [_is_good(captured, graphs) for captured, graphs in zip((old, new), replayed)]  # noqa: B905
-    if not new.is_decided:
-        kind = Kind.UNKNOWN
-    elif not old.is_decided:
-        kind = Kind.BEHAVIOUR
-    elif good[0]:
-        kind = Kind.BREAKING
-    else:
-        kind = Kind.FIXED if good[1] else Kind.BEHAVIOUR
-    text = f"ids {'none' if new.ids is None else list(new.ids)}: {after}; it was {before}"
-    return Change(kind, (), text, (said,), _where(old), _where(new))
-
-
-def _handed(found: Captured, replayed: Captured | None) -> str:
-    if found.error is not None:
-        return f"raises {found.error.type}"
-    if found.boundaries is None:
-        return f"not proven ({found.reason})"
-    text = str(["?" if b is None else b for b in found.boundaries])
-    if found.aliased:
-        text += f", {list(found.aliased)} overwritten later"
-    if replayed is not None and replayed.answer != found.answer:
-        text += f", captured graphs {replayed.boundaries and list(replayed.boundaries)}"
-    return text
-
-
-def _is_good(found: Captured, replayed: Captured | None) -> bool:
-    numbers = found.boundaries is not None and all(isinstance(b, int) for b in found.boundaries)
-    same_graphs = replayed is None or replayed.answer == found.answer
-    return found.error is None and numbers and not found.aliased and same_graphs
-
-
-def _where(found: Captured) -> tuple[Location, ...]:
-    place = found.error.location if found.error is not None else found.setter or found.place
-    return () if place is None else (place,)
-
-
-# -- launch flags -------------------------------------------------------------------------------
-
-
-def launches(old: Launched, new: Launched, line: str, clause: str) -> Change | None:
-    """What the server makes of a launch line otherwise."""
-    before, after = _launched(old), _launched(new)
-    if before == after:
-        return None
-    if new.failure is not None and new.failure.type is None:
-        kind = Kind.UNKNOWN
-    elif _fits(old):
-        kind = Kind.BEHAVIOUR if _fits(new) else Kind.BREAKING
-    else:
-        kind = Kind.FIXED if _fits(new) else Kind.BEHAVIOUR
-    parts = [
-        f"{name} is {after.get(name, 'not there')}, it was {before.get(name, 'not there')}"
-        for name in sorted({*before, *after})
-        if before.get(name) != after.get(name)
-    ]
-    places = [tuple(sorted({*found.changed.values()}))[:2] for found in (old, new)]
-    return Change(kind, (clause,), "; ".join(parts), (line,), *places)
-
-
-def _launched(found: Launched) -> Mapping[str, str]:
-    """What is left of the flags, and what is wrong with them, in words."""
-    said = {
-        name: "not known" if isinstance(value, Unknown) else str(value)
-        for name, value in found.values.items()
-    }
-    said |= {f"{misfit.flag} (misfit)": misfit.text for misfit in found.misfits}
-    if found.failure is not None:
-        # what an exception says may be the text of the source
-        said["the end"] = found.failure.type or f"not followed: {found.failure.message}"
-    return said
-
-
-def _fits(found: Launched) -> bool:
-    left = found.effective()
-    kept = all(left.get(name, value) == value for name, value in found.given.items())
-    return kept and not found.misfits and found.failure is None

@@ -1,0 +1,195 @@
+"""The words of ``solve``, ``diff`` and ``matrix`` as the typed values of `checker.request`."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import re
+from typing import TYPE_CHECKING
+
+from checker.configs import read_config
+from checker.errors import InputError
+from checker.request import DiffRequest, MatrixRequest, VerifyRequest
+from checker.words import (
+    access,
+    add_access,
+    add_colour,
+    add_format,
+    add_target,
+    command,
+    config_at,
+    contracts,
+    count,
+    launch_of,
+    pin_of,
+    rename_of,
+    target,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from checker.words import Commands
+
+
+def add_gate(commands: Commands) -> None:
+    """The grammar of the commands that look at more than one configuration or release."""
+    _add_solve(commands)
+    _add_diff(commands)
+    _add_matrix(commands)
+
+
+def _add_solve(commands: Commands) -> None:
+    solve = command(
+        commands, "solve", "find the served config, flags and renames under which all clauses hold"
+    )
+    solve.epilog = "Exit status: 0 found, 1 none, 3 not proven, 2 unusable input."
+    spec = "NAME==VERSION, NAME, a folder, wheel or sdist, git:FOLDER@REVISION"
+    solve.add_argument("--train", metavar="SPEC", required=True, help=f"the trainer: {spec}")
+    solve.add_argument("--serve", metavar="SPEC", required=True, help="the server, likewise")
+    for side in ("train", "serve"):
+        solve.add_argument(
+            f"--{side}-with", metavar="NAME==VERSION", action="append", default=[],
+            help=f"read this dependency of the {side} side from this release (repeatable)",
+        )  # fmt: skip
+    solve.add_argument(
+        "--train-config", metavar="PATH", required=True, help="the config.json the trainer wrote"
+    )
+    solve.add_argument(
+        "--serve-config",
+        metavar="PATH",
+        help="what is served so far: as much of it is kept as can be",
+    )
+    add_target(solve)
+    solve.add_argument(
+        "--rename", metavar="OLD=NEW", action="append", default=[],
+        help="what a conversion does to tensor names so far: layers.0=first (repeatable)",
+    )  # fmt: skip
+    solve.add_argument(
+        "--launch", metavar="LINE", help="the server's command line so far, or a file with it"
+    )
+    solve.add_argument("--write", metavar="PATH", help="save the configuration that was found")
+    solve.add_argument("--force", action="store_true", help="write over a file that is there")
+    solve.add_argument("--tp", metavar="N", type=count, default=1, help="tensor parallel size")
+    solve.add_argument("--pp", metavar="N", type=count, default=1, help="pipeline parallel size")
+    add_format(solve)
+    add_access(solve)
+
+
+def _add_diff(commands: Commands) -> None:
+    compared = command(
+        commands, "diff", "what changed in meaning between two releases of a trainer or a server"
+    )
+    compared.epilog = "Exit status: 0 nothing breaks, 1 something does, 3 not known, 2 bad input."
+    spec = "NAME==VERSION, NAME, a folder, wheel or sdist, git:FOLDER@REVISION"
+    compared.add_argument("old", metavar="OLD", help=spec)
+    compared.add_argument("new", metavar="NEW", help="the same engine, likewise")
+    compared.add_argument("--train", metavar="SPEC", help="who trains (default: the example's)")
+    compared.add_argument("--serve", metavar="SPEC", help="who serves (default: the example's)")
+    compared.add_argument(
+        "--draft", metavar="PATH",
+        help="the config.json that both sides read: is this draft still served right?",
+    )  # fmt: skip
+    compared.add_argument("--train-config", metavar="PATH", help="the config.json of the trainer")
+    compared.add_argument("--serve-config", metavar="PATH", help="the config.json of the server")
+    add_target(compared)
+    compared.add_argument(
+        "--rename", metavar="OLD=NEW", action="append", default=[],
+        help="what a conversion did to tensor names: layers.0=first (repeatable)",
+    )  # fmt: skip
+    compared.add_argument(
+        "--launch", metavar="LINE", help="the server's command line, or a file with it"
+    )
+    add_format(compared)
+    add_access(compared)
+
+
+def _add_matrix(commands: Commands) -> None:
+    table = command(
+        commands, "matrix", "every trainer with every server, under several configurations"
+    )
+    table.epilog = "Exit status: that of the worst cell."
+    for side, who in (("train", "trainers"), ("serve", "servers")):
+        table.add_argument(
+            f"--{side}", metavar="SPEC", nargs="+", required=True, help=f"{who}, as for verify"
+        )
+    table.add_argument("--draft", metavar="PATH", help="the config.json that both sides read")
+    table.add_argument("--train-config", metavar="PATH", help="the config.json of the trainer")
+    table.add_argument("--serve-config", metavar="PATH", help="the config.json of the server")
+    add_target(table)
+    table.add_argument(
+        "--rename", metavar="OLD=NEW", action="append", default=[],
+        help="what a conversion did to tensor names (default: what each server needs)",
+    )  # fmt: skip
+    table.add_argument(
+        "--launch", metavar="LINE", help="the server's command line, or a file with it"
+    )
+    table.add_argument("--shard", metavar="I/N", default="1/1", help="the I-th of N parts")
+    _add_table_format(table)
+    add_access(table)
+    merge = command(commands, "merge", "several shards of a matrix as one")
+    merge.add_argument("files", metavar="FILE", nargs="+", help="what matrix printed as JSON")
+    _add_table_format(merge)
+    share = command(commands, "coverage", "how much of a matrix is decided, and what is not, why")
+    share.add_argument("files", metavar="FILE", nargs="+", help="what matrix printed as JSON")
+    add_format(share)
+
+
+def _add_table_format(command: argparse.ArgumentParser) -> None:
+    command.add_argument("--format", choices=("text", "json", "markdown", "html"), default="text")
+    add_colour(command)
+
+
+def solve_request(given: argparse.Namespace, progress: Callable[[str], None]) -> VerifyRequest:
+    """What ``solve`` was asked: a check whose served side is what the user has so far.
+
+    Raises:
+        InputError: a file or a word cannot be used, or `--write` names a file that is there.
+    """
+    if given.write is not None and not given.force and os.path.lexists(given.write):
+        raise InputError("is there already", "give --force to write over it", given.write)
+    return VerifyRequest(
+        train=given.train,
+        serve=given.serve,
+        train_config=read_config(given.train_config),
+        serve_config=config_at(given.serve_config),
+        target=None if given.target is None else target(given.target),
+        launch=launch_of(given.launch),
+        renames=tuple(rename_of(text) for text in given.rename),
+        train_with=tuple(pin_of(text, "--train-with") for text in given.train_with),
+        serve_with=tuple(pin_of(text, "--serve-with") for text in given.serve_with),
+        tensor_parallel=given.tp,
+        pipeline_parallel=given.pp,
+        access=access(given, progress),
+        contracts=contracts(given),
+    )
+
+
+def diff_request(given: argparse.Namespace, progress: Callable[[str], None]) -> DiffRequest:
+    """What ``diff`` was asked, with its files read."""
+    own = config_at(given.draft)
+    train_config = own if given.train_config is None else read_config(given.train_config)
+    serve_config = own if given.serve_config is None else read_config(given.serve_config)
+    check = VerifyRequest(
+        train=given.train or "",
+        serve=given.serve or "",
+        train_config=train_config,
+        serve_config=serve_config,
+        target=None if given.target is None else target(given.target),
+        launch=launch_of(given.launch),
+        renames=tuple(rename_of(text) for text in given.rename),
+        access=access(given, progress),
+        contracts=contracts(given),
+    )
+    return DiffRequest(given.old, given.new, check)
+
+
+def matrix_request(given: argparse.Namespace, progress: Callable[[str], None]) -> MatrixRequest:
+    """What ``matrix`` was asked, with its files read."""
+    part = re.fullmatch(r"([1-9][0-9]{0,3})/([1-9][0-9]{0,3})", given.shard)
+    if part is None or int(part[1]) > int(part[2]):
+        raise InputError(f"{given.shard[:40]!r} is no part", "say 1/4 to 4/4", "--shard")
+    given.train, given.serve, names = None, None, (given.train, given.serve)
+    check = diff_request(argparse.Namespace(**vars(given), old="", new=""), progress).check
+    trainers, servers = (tuple(dict.fromkeys(specs)) for specs in names)
+    return MatrixRequest(trainers, servers, check, (int(part[1]), int(part[2])))

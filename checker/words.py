@@ -1,0 +1,163 @@
+"""Words of the command line that several commands share, and what they stand for."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NoReturn, TypeAlias
+
+from checker.configs import read_config
+from checker.errors import InputError
+from checker.request import Access, Pin, Rename, Target
+from checker.settings import contract_files
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from checker.configs import ConfigFile
+    from checker.contract.added import Added
+
+    Commands: TypeAlias = argparse._SubParsersAction[Any]  # noqa: SLF001 - it has no public name
+
+CLASS = re.compile(r"([A-Za-z_]\w*)(?::(\d{1,6}))?")
+_PIN = re.compile(r"([A-Za-z0-9][A-Za-z0-9._-]*)==(\S+)")
+_MAX_LAUNCH = 64 * 1024
+
+
+class Parser(argparse.ArgumentParser):
+    """Complains in one line, like everything else here."""
+
+    def error(self, message: str) -> NoReturn:
+        raise InputError(message, f"see {self.prog} --help", "command line")
+
+
+def command(commands: Commands, name: str, summary: str) -> argparse.ArgumentParser:
+    """A command, with its one line of help."""
+    added: argparse.ArgumentParser = commands.add_parser(
+        name, help=summary, description=summary, allow_abbrev=False
+    )
+    return added
+
+
+def add_target(group: argparse._ActionsContainer) -> None:
+    """`--target`."""
+    group.add_argument(
+        "--target", metavar="TARGET", help="the target's config.json, or CLASS[:LAYERS]"
+    )
+
+
+def add_format(command: argparse.ArgumentParser) -> None:
+    """How the answer is written."""
+    command.add_argument("--format", choices=("text", "json"), default="text")
+    add_colour(command)
+
+
+def add_colour(command: argparse.ArgumentParser) -> None:
+    """Whether it is coloured."""
+    command.add_argument("--color", choices=("auto", "always", "never"), default="auto")
+
+
+def add_contract(command: argparse.ArgumentParser) -> None:
+    """Contract files of the user's."""
+    command.add_argument(
+        "--contract", metavar="FILE", action="append", default=[],
+        help="contract files to add: clauses, switches, wires, engines, operators (repeatable)",
+    )  # fmt: skip
+
+
+def add_access(command: argparse.ArgumentParser) -> None:
+    """How sources may be come by."""
+    add_contract(command)
+    access = command.add_argument_group("access to sources")
+    access.add_argument("--offline", action="store_true", help="fetch nothing, use what is cached")
+    access.add_argument(
+        "-v", "--verbose", action="store_true", help="say on standard error what was fetched"
+    )
+    access.add_argument(
+        "--no-cache", action="store_true", help="extract again; what was fetched is kept"
+    )
+
+
+def number(text: str) -> int:
+    """A number from 0 on."""
+    if not text.isascii() or not text.isdigit() or len(text) > 6:
+        raise argparse.ArgumentTypeError(f"{text!r} is no number from 0 on")
+    return int(text)
+
+
+def count(text: str) -> int:
+    """A number from 1 on."""
+    if not text.isascii() or not text.isdigit() or not 1 <= int(text[:7]) <= 65536:
+        raise argparse.ArgumentTypeError(f"{text!r} is no number from 1 to 65536")
+    return int(text)
+
+
+def contracts(given: argparse.Namespace) -> tuple[Added, ...]:
+    """The contract files of the folder's settings, and those that are named.
+
+    Raises:
+        InputError: one of them cannot be used.
+    """
+    paths = [*contract_files(), *map(Path, given.contract)]
+    if not paths:
+        return ()
+    from checker.contract.added import added
+
+    return added(paths)
+
+
+def access(given: argparse.Namespace, progress: Callable[[str], None]) -> Access:
+    """How sources may be come by."""
+    return Access(offline=given.offline, use_cache=not given.no_cache, progress=progress)
+
+
+def target(text: str) -> Target:
+    """A configuration file, its folder, or a class name with or without a number of layers."""
+    named = CLASS.fullmatch(text)
+    if named and not os.path.exists(text):  # noqa: PTH110 - it may be too long for a file
+        layers = int(named[2]) if named[2] else None
+        if layers == 0:
+            raise InputError("a target has at least one layer", "say CLASS:32", "--target")
+        return Target(architecture=named[1], layers=layers)
+    return Target(config=read_config(text))
+
+
+def config_at(given: str | None) -> ConfigFile | None:
+    """The configuration at a path, where one is given."""
+    return None if given is None else read_config(given)
+
+
+def rename_of(text: str) -> Rename:
+    """OLD=NEW."""
+    old, equals, new = text.partition("=")
+    if not equals or not old or not new or "=" in new:
+        raise InputError(f"{text!r} is no OLD=NEW", "say layers.0=first", "--rename")
+    return Rename(old, new)
+
+
+def pin_of(text: str, option: str) -> Pin:
+    """NAME==VERSION."""
+    match = _PIN.fullmatch(text)
+    if match is None:
+        raise InputError(f"{text!r} is no NAME==VERSION", "say LIBRARY==1.2.3", option)
+    return Pin(match[1], match[2])
+
+
+def launch_of(text: str | None) -> str | None:
+    """A launch line, or what is in the file that is named."""
+    if text is None or any(c.isspace() for c in text.strip()):
+        return text
+    path = Path(text)
+    try:
+        if not path.is_file():
+            return text
+        with path.open(encoding="utf-8") as stream:
+            content = stream.read(_MAX_LAUNCH + 1)
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or "not text"
+        raise InputError(f"cannot be read: {reason}", "give the command line", text) from None
+    if len(content) > _MAX_LAUNCH:
+        raise InputError("is too long for a command line", "give the command line", text)
+    return content
