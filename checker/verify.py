@@ -239,7 +239,7 @@ def _side(opened: Opened, extraction: Extraction, configured: Configured) -> Sid
 
 
 def _ranks(request: VerifyRequest, flags: Launched | None) -> tuple[int, int]:
-    """Tensor and pipeline parallelism: what is asked for counts before what the launch line says."""
+    """Tensor and pipeline parallelism: what is asked for counts before the launch line."""
     tensor, pipeline = (1, 1) if flags is None else flags.ranks
     asked = request.tensor_parallel, request.pipeline_parallel
     return (asked[0] if asked[0] > 1 else tensor, asked[1] if asked[1] > 1 else pipeline)
