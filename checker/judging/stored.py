@@ -79,7 +79,7 @@ def doubts(case: Case, needed: Collection[str]) -> dict[str, str]:
 
 
 def surplus(case: Case) -> list[str]:
-    """Tensors that training saved and its configuration has none of, though the contract knows them.
+    """Tensors that training saved and its configuration has not, though the contract knows them.
 
     The draft that was trained had them, so the configuration is not the one it was trained with.
     """
