@@ -146,7 +146,7 @@ class Reader:
         inputs = with_schedule(deployed, inputs)
         serve = extract_side(deployed, pool, inputs)
         if serve.captures:
-            serve.ranks = (request.tensor_parallel, request.pipeline_parallel)
+            serve.ranks = _ranks(request, flags)
             self._capture(pair, train, serve, inputs, brief)
         wires = pair.contract.wires
 
@@ -271,13 +271,20 @@ def _side(opened: Opened, extraction: Extraction, configured: Configured) -> Sid
     )
 
 
+def _ranks(request: VerifyRequest, flags: Launched | None) -> tuple[int, int]:
+    """Tensor and pipeline parallelism: what is asked for counts before the launch line."""
+    tensor, pipeline = (1, 1) if flags is None else flags.ranks
+    asked = request.tensor_parallel, request.pipeline_parallel
+    return (asked[0] if asked[0] > 1 else tensor, asked[1] if asked[1] > 1 else pipeline)
+
+
 def _assumptions(
     request: VerifyRequest, train: Extraction, serve: Extraction, flags: Launched | None
 ) -> Iterator[str]:
     yield from request.notes
     deployment = _DEPLOYMENT if flags is None else _LAUNCHED
     yield deployment
-    tensor, pipeline = request.tensor_parallel, request.pipeline_parallel
+    tensor, pipeline = _ranks(request, flags)
     ranks = f"tensor parallelism {tensor}, pipeline parallelism {pipeline}"
     if tensor == pipeline == 1:
         yield ranks

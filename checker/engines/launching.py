@@ -38,8 +38,9 @@ class Launched:
 
     `values` are what the handling leaves, with those of flags that were not given; `changed` is
     where it set a flag. `misfits` are flags that do not suit the draft whatever else is said;
-    `decides` names the clause that says whether a flag's value is the trained one. `failure`: how
-    the handling ended if it did not end well, or what keeps one from knowing.
+    `decides` names the clause that says whether a flag's value is the trained one. `ranks` are
+    tensor and pipeline parallelism, where the line says so. `failure`: how the handling ended if it
+    did not end well, or what keeps one from knowing.
     """
 
     given: Mapping[str, Any] = field(default_factory=dict)
@@ -49,6 +50,7 @@ class Launched:
     decides: Mapping[str, str] = field(default_factory=dict)
     assumptions: tuple[str, ...] = ()
     failure: Failure | None = None
+    ranks: tuple[int, int] = (1, 1)
 
     def effective(self) -> dict[str, Any]:
         """The given flags as they are after the handling, as far as that is known."""
@@ -110,7 +112,14 @@ def _one(m: Machine, stage: Stage, subject: Subject, inputs: Inputs) -> Launched
         _mapping(names, "decides"),
         tuple(m.assumptions),
         failure,
+        _ranks(names.get("ranks")),
     )
+
+
+def _ranks(told: Any) -> tuple[int, int]:
+    counts = told if isinstance(told, tuple) and len(told) == 2 else (1, 1)
+    tensor, pipeline = (n if isinstance(n, int) and n > 0 else 1 for n in counts)
+    return tensor, pipeline
 
 
 def _ended(failure: Failure, label: str) -> Failure:

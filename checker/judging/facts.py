@@ -57,6 +57,13 @@ def weights(case: Case, _: Mapping[str, ClauseResult]) -> ClauseResult | None:
         reason = next(iter(unsure.values()))
         value = SideValue(None, places)
         return ClauseResult(clause.id, Status.UNPROVEN, clause.severity, reason=reason, serve=value)
+    if not dropped and not initial and not absent and (more := stored.surplus(case)):
+        reason = (
+            f"{_listed(more)} in the draft's folder: under the configuration given for it training"
+            " has no such tensor, so it was trained with another one"
+        )
+        value = SideValue(None, places)
+        return ClauseResult(clause.id, Status.UNPROVEN, clause.severity, reason=reason, train=value)
     if not dropped and not initial and not absent:
         return ClauseResult(
             clause.id,

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import re
+from typing import TYPE_CHECKING, Final
 
 from checker.engines.checkpoint import identity
 from checker.judging.owners import owner_of_parameter
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
     from checker.location import Location
     from checker.stored.header import StoredTensor
     from checker.stored.matching import Misfit, Stored
+
+_BIAS: Final = re.compile(r"\.bias$")
 
 
 def shapes(case: Case, results: dict[str, ClauseResult]) -> None:
@@ -73,6 +76,23 @@ def doubts(case: Case, needed: Collection[str]) -> dict[str, str]:
         if alike:
             found[name] = alike[0]
     return found
+
+
+def surplus(case: Case) -> list[str]:
+    """Tensors that training saved and its configuration has not, though the contract knows them.
+
+    The draft that was trained had them, so the configuration is not the one it was trained with.
+    """
+    if case.stored is None or case.stored.serve is not None:
+        return []
+    return sorted(
+        item.name
+        for item in case.stored.given
+        if item.trained is None
+        and item.doubt is None
+        and item.name not in case.train.checkpoint
+        and owner_of_parameter(case, _BIAS.sub(".weight", item.name), 0) is not None
+    )
 
 
 def dropped_at(case: Case, names: Iterable[str]) -> tuple[Location, ...]:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from checker.report.model import Status
 from tests.real import configs
 from tests.real.releases import TRAINER, check, said, server, unproven, violated
 
@@ -97,3 +98,14 @@ def test_many_layers_more_are_told_without_comparing_them() -> None:
     (layers,) = (c for c in report.clauses if c.id == "layers")
     assert violated(report) == {"layers", "weights-loaded"}, said(report)
     assert layers.message == "training ran 1 decoder layers, the server runs 9"
+
+
+@pytest.mark.parametrize("flag", ["--tp 2", pytest.param("--tp-size=2", marks=pytest.mark.long)])
+def test_ranks_of_the_launch_line_are_those_of_the_deployment(flag: str) -> None:
+    asked = check(TRAINER, server("0.5.14"), tensor_parallel=2)
+    report = check(TRAINER, server("0.5.14"), launch=LINE + "'{}' " + flag)
+    status = {c.id: c.status for c in asked.clauses}
+    assert status["aux-reduced"] is not Status.NOT_APPLICABLE
+    assert {c.id: c.status for c in report.clauses if c.id != "launch"} == {
+        name: found for name, found in status.items() if name != "launch"
+    }

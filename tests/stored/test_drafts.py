@@ -143,6 +143,16 @@ def test_a_tensor_that_training_needs_and_the_folder_lacks_is_violated(tmp_path:
     assert "parameter norm.weight keeps its initial value" in list(report.stored.lines())
 
 
+@pytest.mark.parametrize("name", ["input_norm.weight", "fc.bias", "layers.1.hidden_norm.weight"])
+def test_a_tensor_of_another_trained_architecture_proves_nothing(name: str, tmp_path: Path) -> None:
+    """The configuration lost a switch: what was trained is not what it says."""
+    report = checked(tmp_path, {**trained(), name: ("F32", (4,), None)})
+    assert report.exit_status == 3
+    assert "weights-loaded" in undecided(report)
+    (clause,) = (c for c in report.clauses if c.id == "weights-loaded")
+    assert f"{name} in the draft's folder" in (clause.reason or "")
+
+
 def test_tensors_that_can_be_made_again_may_be_missing(tmp_path: Path) -> None:
     stored = trained()
     del stored["t2d"], stored["embed_tokens.weight"]
