@@ -22,6 +22,7 @@ import sys
 import tempfile
 import time
 from pathlib import Path
+from statistics import median
 from typing import Any
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -51,7 +52,7 @@ _LIBRARIES = {
 def main() -> int:
     """Measures, and prints one line a figure."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("--runs", type=int, default=5, help="the least of so many runs counts")
+    parser.add_argument("--runs", type=int, default=5, help="the median of so many rounds counts")
     parser.add_argument("--json", action="store_true", help="one JSON object")
     parser.add_argument("--fetch", default=EXAMPLE[1], help="the release that is fetched anew")
     parser.add_argument("--tools", type=Path, help="an environment that holds the other tools")
@@ -82,15 +83,17 @@ def measured(runs: int, fetch: str, tools: Path | None) -> dict[str, Any]:
         )
         for _ in range(runs)
     ]
-    python, libraries, cold, warm, graphs = (min(values) for values in zip(*rounds, strict=True))
+    python, libraries, cold, warm, graphs = (median(values) for values in zip(*rounds, strict=True))
     figures: dict[str, Any] = {
         "start Python, CPU s": round(python, 4),
         "import libcst and yaml, CPU s": round(libraries, 4),
         "cold verify, CPU s": round(cold, 3),
-        "cold verify / importing libcst and yaml (at most 8)": round(cold / libraries, 1),
+        "cold verify / importing libcst and yaml (at most 8)": round(
+            median(r[2] / r[1] for r in rounds), 1
+        ),
         "verify of kept graphs, CPU s": round(graphs, 3),
         "warm verify, CPU s": round(warm, 4),
-        "warm verify / starting Python (at most 20)": round(warm / python, 1),
+        "warm verify / starting Python (at most 20)": round(median(r[3] / r[0] for r in rounds), 1),
         "cold verify, peak MB (at most 300)": peak,
         f"fetched for {fetch} (at most 5 MB)": fetched(fetch),
     }
