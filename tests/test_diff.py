@@ -25,6 +25,7 @@ KEPT = "self.lm_head(normed), kept"
 def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The packaged engines, and a copy of the server to be edited."""
     monkeypatch.setenv("EAGLE3_CHECK_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setattr("os.cpu_count", lambda: 1)  # one process is enough for small engines
     monkeypatch.chdir(tmp_path)
     engines = FIXTURES / "engines"
     for name, source in (("trainer", "toy_trainer"), ("old", "toy_server"), ("new", "toy_server")):

@@ -125,14 +125,29 @@ def _kind(a: ClauseResult, b: ClauseResult) -> Kind | None:
     return None
 
 
-def graphs(old: Reading, new: Reading, pool: Pool, under: str) -> Iterator[Change]:
-    """What the release computes otherwise, each difference under the clause that owns it."""
+def between(old: Reading, new: Reading, pool: Pool, under: str) -> Iterator[Change]:
+    """Every change between two readings; what a clause's other status says is said once."""
+    found = [*statuses(old, new, under)]
+    yield from found
     if same(old, new):
         return
-    a, b = old.side, new.side
-    if a.failure is not None or b.failure is not None:
-        yield from _failures(old, new, under)
+    if old.side.failure is not None or new.side.failure is not None:
+        if not found:  # else an exception that comes or goes is said by the clause that it breaks
+            yield from _failures(old, new, under)
         return
+    known = {clause for change in found for clause in change.clauses}
+    others = [*graphs(old, new, pool, under)]
+    for change in others:
+        if not known & {*change.clauses}:
+            yield change
+    if not found and not others:
+        text = "computes something else, in a way that was not told apart"
+        yield Change(Kind.UNKNOWN, (), text, (under,))
+
+
+def graphs(old: Reading, new: Reading, pool: Pool, under: str) -> Iterator[Change]:
+    """What a release that comes to its end computes otherwise, under the clauses that own it."""
+    a, b = old.side, new.side
     contract = new.case.contract
     if len(a.logits) == len(b.logits) == STEPS:
         switches = {**old.case.train.switches}
@@ -211,6 +226,10 @@ def _facts(old: Reading, new: Reading, under: str) -> Iterator[Change]:
     if a.aux_boundaries != b.aux_boundaries:
         text = f"captures {b.aux_boundaries}, it was {a.aux_boundaries}"
         said.append(("capture", text))
+    for x, y in ((a.captured, b.captured), (a.graph_captured, b.graph_captured)):
+        if (x and x.answer) != (y and y.answer):
+            handed = [None if z is None else z.boundaries for z in (y, x)]
+            said.append(("capture", f"the target hands over {handed[0]}, it was {handed[1]}"))
     lost, found = (_dropped(b) - _dropped(a), _dropped(a) - _dropped(b))
     if lost:
         said.append(("weights", f"drops {', '.join(sorted(lost))}"))

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from checker.diffing.beside import Beside, Handed
-from checker.diffing.readings import Reading, graphs, same_function, statuses
+from checker.diffing.readings import Reading, between, graphs, same_function
 from checker.drafts import flattened, state
 from checker.exploring import Setting, plan, set_to
 from checker.graph.terms import Pool
@@ -74,9 +74,7 @@ class Releases:
             )
         )
         under = "the draft"
-        changes = [*statuses(old, new, under)]
-        known = {clause for change in changes for clause in change.clauses}
-        changes += [c for c in graphs(old, new, self._pool, under) if not known & {*c.clauses}]
+        changes = between(old, new, self._pool, under)
         return Found(old.report, new.report, together(changes), {"draft": 1})
 
     # -- everything -----------------------------------------------------------------------------
@@ -181,27 +179,16 @@ class Releases:
         old, new = base = self._base(setting.around)
         under = setting_words(setting.around.value, setting.changed)
         if not setting.changed:
-            yield from self._between(old, new, under)
+            yield from between(old, new, self._pool, under)
             return
-        shown = [*self._between(old, new, under)]
+        shown = [*between(old, new, self._pool, under)]
         mine = self._readings(setting)
-        changes = [c for c in self._between(*mine, under) if not _is_shown(c, shown)]
+        changes = [c for c in between(*mine, self._pool, under) if not _is_shown(c, shown)]
         effects = [not same_function(one, plain) for one, plain in zip(mine, base, strict=True)]
         if effects == [False, True] and not any(reading.side.failure for reading in mine):
             yield self._new_switch(setting, changes, mine[1], under)
             changes = [c for c in changes if c.kind in (Kind.BREAKING, Kind.UNKNOWN)]
         yield from changes
-
-    def _between(self, old: Reading, new: Reading, under: str) -> Iterator[Change]:
-        found = [*statuses(old, new, under)]
-        known = {clause for change in found for clause in change.clauses}
-        yield from found
-        ended = any(reading.side.failure is not None for reading in (old, new))
-        if found and ended:
-            return  # an exception that comes or goes is said by the clause that it breaks
-        for change in graphs(old, new, self._pool, under):
-            if not change.clauses or not known & {*change.clauses}:
-                yield change
 
     def _new_switch(
         self, setting: Setting, changes: list[Change], reading: Reading, under: str
