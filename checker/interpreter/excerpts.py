@@ -92,7 +92,7 @@ def part(body: list[ast.stmt], prefixes: tuple[str, ...]) -> list[ast.stmt]:
     used = {name for stmt in kept for name in _names(stmt, ast.Load)}
     grown = True
     while grown:
-        more = {stmt for stmt in body if stmt not in kept and used & _bound(stmt)}
+        more = {stmt for stmt in body if stmt not in kept and used & bound(stmt)}
         grown = bool(more)
         kept |= more
         used |= {name for stmt in more for name in _names(stmt, ast.Load)}
@@ -115,7 +115,7 @@ def _names(stmt: ast.stmt, context: type[ast.expr_context]) -> set[str]:
     return {n.id for n in ast.walk(stmt) if isinstance(n, ast.Name) and isinstance(n.ctx, context)}
 
 
-def _bound(stmt: ast.stmt) -> set[str]:
+def bound(stmt: ast.stmt) -> set[str]:
     """The local names that a statement binds."""
     names = _names(stmt, ast.Store)
     for node in ast.walk(stmt):

@@ -110,7 +110,8 @@ class Slice:
                 if not isinstance(inner.ctx, ast.Load):
                     continue
                 name = inner.value.id
-                owner = function.owner if name == "self" else self.names.get(name)
+                mine = name == parts.receiver(function)
+                owner = function.owner if mine else self.names.get(name)
                 if owner is None or (owner in self.root.mro and inner.attr in self.given):
                     continue
                 if owner.lookup(inner.attr) is None:
@@ -153,7 +154,7 @@ class Slice:
         }
         spec = called.node.args
         names = [a.arg for a in (*spec.posonlyargs, *spec.args)]
-        names = names[1:] if names[:1] in (["self"], ["cls"]) else names
+        names = names[1:] if parts.receiver(called) is not None else names
         given: list[tuple[str | None, ast.AST]] = list(zip(names, call.args, strict=False))
         given += [(k.arg, k) for k in call.keywords]
         return [value for name, value in given if name is not None and name not in loaded]
@@ -206,8 +207,8 @@ class Slice:
             if (
                 isinstance(node, ast.Attribute)
                 and isinstance(node.value, ast.Name)
-                and node.value.id == "self"
                 and function.owner is not None
+                and node.value.id == parts.receiver(function)
             ):
                 value = next(iter(function.owner.lookup(node.attr) or ()), None)
             elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load):

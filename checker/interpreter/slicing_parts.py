@@ -66,9 +66,9 @@ def filtered(
 @lru_cache(maxsize=1 << 13)
 def binds(stmt: ast.stmt) -> set[str]:
     """The local names that a statement binds."""
-    from checker.interpreter.excerpts import _bound
+    from checker.interpreter.excerpts import bound
 
-    return _bound(stmt)
+    return bound(stmt)
 
 
 def called(node: ast.AST) -> str | None:
@@ -89,6 +89,16 @@ def function(value: Value) -> Function | None:
     while isinstance(value, (BoundMethod, StaticMethod, ClassMethod)):
         value = value.function
     return value if isinstance(value, Function) else None
+
+
+def receiver(function: Function) -> str | None:
+    """What a method calls the object that it is called on."""
+    if function.owner is None or isinstance(function.node, ast.Lambda):
+        return None
+    if isinstance(function.owner.namespace.get(function.name), StaticMethod):
+        return None
+    spec = function.node.args
+    return next((a.arg for a in (*spec.posonlyargs, *spec.args)), None)
 
 
 def imported(function: Function) -> dict[str, tuple[str, str]]:

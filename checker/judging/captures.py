@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 _GRAPHS_REMEDY = (
     "Use a release that tells the target its ids before it captures graphs, train on the default"
-    " layers, or switch graphs off (--disable-cuda-graph)."
+    " layers, or start the server without captured graphs."
 )
 _NO_TARGET = "which target it is is not given: name it with --target"
 
