@@ -69,9 +69,7 @@ def _unclear(m: Machine, why: Value, value: Value) -> Value:
     found = tensors_of([value])
     if not found:
         return m.unknown(str(why), harmless=True)
-    outline = _outline(m)
-    outline.calls += 1
-    return unknown_tensor(m, f"{why} ({outline.calls})", found[0].shape(m))
+    return unknown_tensor(m, str(why), found[0].shape(m))
 
 
 def _reduced(m: Machine, value: Value) -> Value:

@@ -124,6 +124,8 @@ def _find(m: Machine, value: Value, name: str, special: bool, absent: bool = Fal
             return class_attributes.of_super(m, value, name)
         case ModuleValue():
             found = imports.attribute_of_module(m, value, name)
+            if m.outline is not None and m.outline.loop is not None:
+                m.outline.loop.saw(found)
             return MISSING if imports.is_missing(found) else found
         case External(path=path):
             return imports.external(m, f"{path}.{name}")
@@ -153,6 +155,8 @@ def _find(m: Machine, value: Value, name: str, special: bool, absent: bool = Fal
 
 def _of_function(m: Machine, value: Function, name: str) -> Value:
     if name in value.attrs:
+        if m.outline is not None and m.outline.loop is not None:
+            m.outline.loop.saw(value.attrs[name])
         return value.attrs[name]
     match name:
         case "__name__":
@@ -204,6 +208,9 @@ def _of_property(m: Machine, value: Property, name: str) -> Value:
 
 def put(m: Machine, value: Value, name: str, new: Value) -> None:
     """`value.name = new`."""
+    if m.outline is not None and m.outline.loop is not None:
+        if not isinstance(value, (Instance, Tensor, SuperValue)):
+            m.outline.loop.spoiled = True
     match value:
         case Instance():
             custom = value.cls.lookup("__setattr__")
@@ -238,6 +245,8 @@ def put(m: Machine, value: Value, name: str, new: Value) -> None:
 def plain_put(m: Machine, value: Instance, name: str, new: Value) -> None:
     """`object.__setattr__`."""
     if m.outline is not None:
+        if m.outline.loop is not None:
+            m.outline.loop.touched(value)
         m.outline.ensure(m, value)
     found = value.cls.lookup(name)
     if found is not None:
@@ -269,6 +278,8 @@ def remove(m: Machine, value: Value, name: str) -> None:
 
 def plain_remove(m: Machine, value: Value, name: str) -> None:
     """`object.__delattr__`."""
+    if m.outline is not None and m.outline.loop is not None:
+        m.outline.loop.spoiled = True
     match value:
         case Instance(attrs=attrs) | Function(attrs=attrs):
             held = attrs

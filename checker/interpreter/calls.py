@@ -11,6 +11,7 @@ from checker.interpreter import (
     exceptions,
     expressions,
     havoc,
+    looping,
     outline,
     outline_building,
     scopes,
@@ -47,8 +48,12 @@ def call(m: Machine, function: Value, args: list[Value], kwargs: dict[str, Value
                 return m.outline.method(m, instance, inner, args, kwargs)
             return call(m, inner, [instance, *args], kwargs)
         case Native():
+            if m.outline is not None and m.outline.loop is not None:
+                looping.given_away(m, function, args, kwargs)
             return function.call(m, args, kwargs)
         case ClassValue():
+            if function.module is None and m.outline is not None and m.outline.loop is not None:
+                looping.given_away(m, function, args, kwargs)
             return _class(m, function, args, kwargs)
         case Partial():
             merged = {**function.kwargs, **kwargs}

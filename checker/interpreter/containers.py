@@ -8,6 +8,7 @@ from checker.graph.dims import Poly
 from checker.interpreter import equality
 from checker.interpreter.hosting import host, is_plain, plain, unwrapped
 from checker.interpreter.iteration import VIEWS, Iterator, enum_members, iterate, lazily
+from checker.interpreter.looping import Numbered
 from checker.interpreter.tensors import Tensor
 from checker.interpreter.values import (
     ClassValue,
@@ -46,6 +47,8 @@ def get_item(m: Machine, base: Value, key: Value) -> Value:
         case dict():
             return _of_dict(m, base, key)
         case list() | tuple() | str() | bytes() | range():
+            if type(key) is Numbered and isinstance(base, (list, tuple, range)):
+                return host(m, key.loop.item, base, key)
             index = _index(m, key)
             return index if isinstance(index, Unknown) else host(m, lambda: base[index])
         case _:
@@ -115,8 +118,11 @@ def _index(m: Machine, key: Value) -> Value:
     key = unwrapped(key)
     if isinstance(key, Unknown):
         return key
+    if type(key) is Numbered:
+        return key.seen()
     if isinstance(key, slice):
         parts = [unwrapped(p) for p in (key.start, key.stop, key.step)]
+        parts = [p.seen() if type(p) is Numbered else p for p in parts]
         if not all(isinstance(p, (int, type(None))) for p in parts):
             raise m.stuck("a slice of a sequence that depends on sizes or tensor values")
         return slice(*parts)

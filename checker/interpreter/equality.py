@@ -7,10 +7,11 @@ import operator
 from typing import TYPE_CHECKING, Any
 
 from checker.graph.dims import Poly
-from checker.interpreter import sizes
+from checker.interpreter import looping, sizes
 from checker.interpreter.broadcasting import elementwise
 from checker.interpreter.hosting import SCALARS, host, is_plain, plain, unwrapped
 from checker.interpreter.iteration import VIEWS, lazily
+from checker.interpreter.looping import Numbered
 from checker.interpreter.tensors import Tensor
 from checker.interpreter.values import (
     BoundMethod,
@@ -250,6 +251,8 @@ def contains(m: Machine, container: Value, item: Value) -> Verdict:
         return _in_text(m, container, unwrapped(item))
     m.look(container)
     if isinstance(container, (dict, set, frozenset, VIEWS[0])):
+        if type(item) is Numbered:
+            return looping.contains(container, item)
         return as_key(m, item) in container
     if isinstance(container, External):
         return m.unknown(f"{container.path} is not described")
@@ -285,7 +288,7 @@ def as_key(m: Machine, key: Value) -> Value:
         Raised: TypeError of the checked program for what cannot be hashed.
     """
     if isinstance(key, SCALARS) and not isinstance(key, slice):
-        return key
+        return key.seen() if type(key) is Numbered else key
     if isinstance(key, Unknown):
         raise m.stuck(f"a key that is unknown ({key.reason})")
     if isinstance(key, (list, dict, set, slice)):

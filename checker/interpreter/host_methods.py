@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from checker.interpreter import containers, equality, texts
 from checker.interpreter.hosting import applied, host, is_plain, plain, unwrapped
 from checker.interpreter.iteration import Generator, Iterator, iterate, lazily
+from checker.interpreter.looping import Numbered
 from checker.interpreter.values import (
     ConfigDict,
     External,
@@ -109,7 +110,11 @@ def attribute(m: Machine, value: Value, name: str) -> Value:
     method = _METHODS[kind].get(name) if kind is not None else None
     m.look(value)
     if method is not None:
-        return Native(name, lambda m, args, kwargs: applied(m, method, (m, value, *args), kwargs))
+
+        def call(m: Machine, args: list[Value], kwargs: dict[str, Value]) -> Value:
+            return applied(m, method, (m, value, *args), kwargs)
+
+        return Native(name, call, numbered=method is _get)
     if any(name in names for k, names in _PURE.items() if isinstance(value, k)):
         return Native(name, lambda m, args, kwargs: _pure(m, value, name, args, kwargs))
     if hasattr(value, name):
@@ -278,6 +283,8 @@ def _get(m: Machine, value: dict[Value, Value], key: Value, default: Value = Non
         return key
     if isinstance(value, ConfigDict) and isinstance(key, str):
         m.read(value.place, key, key in value, default)
+    if type(key) is Numbered:
+        return key.loop.entry(value, key, default)
     return value.get(equality.as_key(m, key), default)
 
 

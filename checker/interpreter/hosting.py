@@ -86,7 +86,7 @@ def host(m: Machine, function: Callable[..., Any], *args: Any) -> Value:
 def check_growth(m: Machine, name: str, left: Any, right: Any) -> None:
     """Refuses host operations whose result would be enormous."""
     if isinstance(left, int) and isinstance(right, int):
-        _check_digits(m, name, left, right)
+        _check_digits(m, name, int.__int__(left), int.__int__(right))
     elif name == "mul":
         for sequence, times in ((left, right), (right, left)):
             if isinstance(sequence, (str, bytes, list, tuple)) and isinstance(times, int):

@@ -34,8 +34,11 @@ def of_instance(m: Machine, value: Instance, name: str, special: bool) -> Value:
     cls = value.cls
     if name == "__class__":
         return cls
-    if m.outline is not None and m.outline.pending and not _is_code(cls, name):
-        m.outline.ensure(m, value)
+    if m.outline is not None:
+        if m.outline.loop is not None:
+            m.outline.loop.touched(value)
+        if m.outline.pending and not _is_code(cls, name):
+            m.outline.ensure(m, value)
     if not special:
         custom = cls.lookup("__getattribute__")
         if custom is not None and isinstance(custom[0], Function):
@@ -173,4 +176,6 @@ def bound(m: Machine, instance: Value, cls: ClassValue, found: Value) -> Value:
             method = attributes.get(m, found, "__get__", special=True)
             return calls.call(m, method, [instance, cls], {})
         case _:
+            if m.outline is not None and m.outline.loop is not None:
+                m.outline.loop.saw(found)
             return found

@@ -28,6 +28,7 @@ from checker.interpreter.values import (
 
 if TYPE_CHECKING:
     from checker.graph.terms import Term
+    from checker.interpreter.looping import Loop
     from checker.interpreter.machine import Machine
     from checker.location import Location
 
@@ -64,6 +65,8 @@ class Outline:
     choices: dict[int, list[ClassValue]] = field(default_factory=dict)
     kept: list[ClassValue] = field(default_factory=list)
     joined: dict[int, Joined] = field(default_factory=dict)
+    loop: Loop | None = None
+    shortened: bool = True
     called_at: Location | None = None
     joined_at: Location | None = None
 
@@ -85,12 +88,15 @@ class Outline:
         """Builds an object that was postponed."""
         if instance.tainted is not None:
             return  # a part of a layer is never looked into
-        found = self.pending.pop(id(instance), None)
+        found = self.pending.get(id(instance))
         if found is None:
             return
         from checker.interpreter import calls
 
         _, args, kwargs = found
+        if self.loop is not None:
+            args, kwargs = self.loop.arguments(m, instance, args, kwargs)
+        del self.pending[id(instance)]
         init = instance.cls.lookup("__init__")
         if init is None:
             return
@@ -213,6 +219,8 @@ class Outline:
         if index is None or self.depth:
             return calls.call_instance(m, instance, args, kwargs)
         self.called_at = self.called_at or m.location()
+        if self.loop is not None:
+            self.loop.entered(index)
         self.enter(index)
         try:
             return calls.call_instance(m, instance, args, kwargs)

@@ -173,6 +173,8 @@ def lookup(m: Machine, frame: Frame, name: str) -> Value:
         return frame.scope.names[name]
     while scope is not None:
         if name in scope.names and (scope is frame.scope or not scope.is_class):
+            if m.outline is not None and m.outline.loop is not None:
+                m.outline.loop.saw(scope.names[name])
             return scope.names[name]
         if name in scope.code.global_names:
             break
@@ -186,6 +188,17 @@ def lookup(m: Machine, frame: Frame, name: str) -> Value:
 
 
 def _outer(m: Machine, frame: Frame, name: str) -> Value:
+    from checker.interpreter import imports, stubs
+
+    module = frame.module
+    if m.outline is not None and m.outline.loop is not None:
+        value = _global(m, frame, name)
+        m.outline.loop.saw(value)
+        return value
+    return _global(m, frame, name)
+
+
+def _global(m: Machine, frame: Frame, name: str) -> Value:
     from checker.interpreter import imports, stubs
 
     module = frame.module
@@ -206,6 +219,9 @@ def _outer(m: Machine, frame: Frame, name: str) -> Value:
 def bind(m: Machine, frame: Frame, name: str, value: Value) -> None:
     """`name = value` in the scope that `name` belongs to."""
     scope = frame.scope
+    if m.outline is not None and m.outline.loop is not None:
+        if name in scope.code.global_names or name in scope.code.nonlocal_names:
+            m.outline.loop.spoiled = True
     if name in scope.code.global_names:
         frame.module.scope.names[name] = value
         frame.module.done_names.add(name)

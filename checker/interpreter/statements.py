@@ -19,6 +19,7 @@ from checker.interpreter import (
     expressions,
     idle,
     imports,
+    looping,
     operators,
     outline_building,
     outline_choices,
@@ -210,6 +211,8 @@ def _names_in(test: ast.expr) -> tuple[str, ...]:
 def _for(m: Machine, frame: Frame, stmt: ast.For) -> Signal | None:
     source = expressions.evaluate(m, frame, stmt.iter)
     frame.node = stmt
+    if m.outline is not None and looping.is_for(m, source):
+        return looping.run(m, frame, stmt, source)
     for item in lazily(m, source):
         m.tick()
         assign(m, frame, stmt.target, item)

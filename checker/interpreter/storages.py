@@ -254,7 +254,7 @@ def may_overlap(a: Storage, b: Storage) -> bool:
 
     What an in-place operator then reads has perhaps been written already.
     """
-    if a is b or _root(a) is not _root(b):
+    if a is b or root_of(a) is not root_of(b):
         return False
     one, two = _range(a), _range(b)
     if one is None or two is None or one[0] is not two[0] or one[1] != two[1]:
@@ -277,7 +277,8 @@ def _range(storage: Storage) -> tuple[Storage, int, Dim, Dim] | None:
             return None
 
 
-def _root(storage: Storage) -> Storage:
+def root_of(storage: Storage) -> Storage:
+    """The storage that a view shows a part of."""
     while isinstance(storage, (_View, Loose)):
         storage = storage.parent
     return storage

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from checker.graph.dims import Poly
 from checker.interpreter.hosting import check_format, host, is_plain, plain
+from checker.interpreter.looping import Numbered
 from checker.interpreter.values import (
     ClassValue,
     External,
@@ -204,6 +205,8 @@ def _replacement(m: Machine, name: str, args: list[Value], kwargs: dict[str, Val
 
 def converted(m: Machine, value: Value, conversion: str | None, spec: str) -> Value:
     """One replacement field: `{value!r:>5}`."""
+    if type(value) is Numbered:
+        return m.unknown("a number that differs from layer to layer", harmless=True)
     if "{" in spec:
         return m.unknown("a format within a format")
     if conversion == "r":

@@ -172,10 +172,15 @@ class Function:
 
 @dataclass(slots=True, eq=False)
 class Native:
-    """A function this interpreter implements. `call(machine, args, kwargs)`."""
+    """A function this interpreter implements. `call(machine, args, kwargs)`.
+
+    `numbered`: it knows what to do with numbers that differ from one iteration of a loop to the
+    next (`checker.interpreter.looping`).
+    """
 
     name: str
     call: Callable[[Machine, list[Value], dict[str, Value]], Value]
+    numbered: bool = False
 
 
 @dataclass(slots=True, eq=False)

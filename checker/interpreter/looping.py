@@ -1,0 +1,417 @@
+"""Loops over decoder layers in an outline run: iterations that do the same are run once.
+
+The loop's variable, and the numbers that layers are made with, know what they are in every
+iteration. Where the code looks at one, the iterations in which it would see something else are told
+apart. An iteration that left everything the loop can see as it found it, up to the names of what
+layers computed (`checker.interpreter.looping_state`), is not run again where nothing it looked at
+differs: the next one starts from the state that is there. The last iteration is always run.
+"""
+
+from __future__ import annotations
+
+import operator
+from typing import TYPE_CHECKING, Any
+
+from checker.interpreter import looping_state
+from checker.interpreter.values import (
+    ClassMethod,
+    ClassValue,
+    External,
+    Function,
+    Instance,
+    ModuleValue,
+    Native,
+    Property,
+    StaticMethod,
+    Unknown,
+    Value,
+)
+
+if TYPE_CHECKING:
+    import ast
+    from collections.abc import Callable
+
+    from checker.interpreter.looping_state import State
+    from checker.interpreter.machine import Frame, Machine
+    from checker.interpreter.outline import Outline
+    from checker.interpreter.statements import Signal
+
+_FEWEST = 6
+_CONSTANT = (
+    bool,
+    int,
+    float,
+    str,
+    bytes,
+    type(None),
+    External,
+    ClassValue,
+    ModuleValue,
+    Function,
+    Native,
+    StaticMethod,
+    ClassMethod,
+    Property,
+)
+_Signature = tuple[Any, ...]
+
+
+class Loop:
+    """One loop that is being run.
+
+    `at` is the place of the iteration in `source`; `same` holds the places of those that have seen
+    nothing else so far. `roots` are values that were reached past everything that is looked at
+    anyway: globals, what classes and closures hold. `spoiled`: nothing follows from this iteration.
+    """
+
+    def __init__(self, outline: Outline, source: range) -> None:
+        self.outline = outline
+        self.source = source
+        self.at = 0
+        self.active = False
+        self.spoiled = False
+        self.ran: int | None = None
+        self.same: set[int] = set()
+        self.roots: dict[int, Value] = {}
+        self.layers: dict[int, Instance] = {}
+        self._places = {value: place for place, value in enumerate(source)}
+        self._signatures: dict[int, _Signature | None] = {}
+
+    def begin(self, place: int) -> None:
+        """An iteration begins."""
+        self.at, self.active, self.spoiled, self.ran = place, True, False, None
+        self.same = set(range(len(self.source)))
+
+    def pin(self) -> None:
+        """Something was seen that no other iteration is known to see."""
+        self.same = {self.at}
+
+    def split(self, seen: tuple[Any, ...] | list[Any]) -> Any:
+        """What this iteration sees, out of what each would; those that see another are apart."""
+        mine = seen[self.at]
+        self.same = {place for place in self.same if seen[place] == mine}
+        return mine
+
+    def saw(self, value: Value) -> None:
+        """A value was reached that may change without being looked at."""
+        if (
+            self.active
+            and not isinstance(value, _CONSTANT)
+            and type(value) is not Unknown
+            and id(value) not in self.outline.indices
+        ):
+            self.roots.setdefault(id(value), value)
+
+    def entered(self, index: int) -> None:
+        """A layer runs."""
+        if index != self.source[self.at] or self.ran is not None:
+            self.spoiled = True
+        self.ran = index
+
+    def touched(self, instance: Instance) -> None:
+        """An attribute of an object is read or set: of layers only the iteration's own counts."""
+        index = self.outline.indices.get(id(instance))
+        if index is not None and index != self.source[self.at]:
+            self.spoiled = True
+
+    # -- layers --------------------------------------------------------------------------------
+
+    def item(self, items: list[Value] | tuple[Value, ...] | range, index: Numbered) -> Value:
+        """`items[index]` for what differs from one iteration to the next."""
+        place = int.__int__(index)
+        if not index.is_live:
+            return items[index.seen()]
+        mine = items[place]
+        found = [items[i] if -len(items) <= i < len(items) else self for i in index.values]
+        return self._one_of(mine, found)
+
+    def entry(self, table: dict[Value, Value], key: Numbered, default: Value) -> Value:
+        """`table.get(key, default)`."""
+        if not key.is_live:
+            return table.get(key.seen(), default)
+        found = [table.get(value, default) for value in key.values]
+        return self._one_of(found[self.at], found)
+
+    def _one_of(self, mine: Value, found: list[Value]) -> Value:
+        """This iteration's value, of those that each would take."""
+        if isinstance(mine, Instance) and id(mine) in self.outline.indices:
+            self._layer(found)
+        elif type(mine) is int and all(type(value) is int for value in found):
+            return Numbered(self, tuple(found))
+        elif isinstance(mine, (bool, int, float, str, type(None))):
+            kinds = [(type(value), value) for value in found]
+            self.split([kind if kind[0] is type(mine) else None for kind in kinds])
+        else:
+            self.same = {place for place in self.same if found[place] is mine}
+        return mine
+
+    def _layer(self, found: list[Value]) -> None:
+        """Each iteration takes the layer of its own number, all made alike."""
+        own = self.source[self.at]
+        kinds: list[Any] = []
+        for value, number in zip(found, self.source, strict=True):
+            is_own = self.outline.indices.get(id(value)) == number
+            kinds.append(self.signature(value) if is_own else None)
+        layers = dict(zip(self.source, found, strict=True))
+        if self.layers and self.layers != layers:
+            self.spoiled = True
+        self.layers = layers
+        if kinds[self.at] is None:
+            if self.outline.indices.get(id(found[self.at])) != own:
+                self.spoiled = True
+            self.pin()
+        else:
+            self.split(kinds)
+
+    def signature(self, layer: Instance) -> _Signature | None:
+        """What a layer that is not built yet is going to be made of; None for a built one."""
+        pending = self.outline.pending.get(id(layer))
+        if pending is None:
+            return None
+        known = self._signatures.get(id(layer))
+        if known is None:
+            _, args, kwargs = pending
+            given = (*args, *kwargs.values())
+            kinds = tuple(_kind(value) for value in given)
+            known = (id(layer.cls), len(args), tuple(kwargs), kinds)
+            self._signatures[id(layer)] = known
+        return known
+
+    def arguments(
+        self, m: Machine, layer: Instance, args: list[Value], kwargs: dict[str, Value]
+    ) -> tuple[list[Value], dict[str, Value]]:
+        """What the iteration's layer is made with: as what it is for every layer made alike."""
+        index = self.outline.indices.get(id(layer))
+        if not self.active or index is None or index != self.source[self.at]:
+            return args, kwargs
+        if self.layers.get(index) is not layer:
+            self.pin()
+            return args, kwargs
+        mine = self.signature(layer)
+        rows: list[tuple[list[Value], dict[str, Value]]] = []
+        for number in self.source:
+            other = self.layers[number]
+            if other is not layer and self.signature(other) == mine:
+                rows.append(self.outline.pending[id(other)][1:])
+                continue
+            rows.append((args, kwargs))
+            if other is not layer:
+                self.same.discard(self._places[number])
+        listed = [
+            self._argument(m, value, [row[0][place] for row in rows])
+            for place, value in enumerate(args)
+        ]
+        named = {
+            name: self._argument(m, value, [row[1][name] for row in rows])
+            for name, value in kwargs.items()
+        }
+        return listed, named
+
+    def _argument(self, m: Machine, mine: Value, each: list[Value]) -> Value:
+        if type(mine) is int and any(value != mine for value in each):
+            return Numbered(self, tuple(each))
+        if type(mine) is str and any(value != mine for value in each):
+            return m.unknown("a text that differs from layer to layer", harmless=True)
+        return mine
+
+
+def _kind(value: Value) -> Any:
+    """What an argument has to share with another layer's."""
+    if type(value) in (int, str):
+        return type(value)
+    if value is None or isinstance(value, (bool, float)):
+        return value
+    return id(value)
+
+
+class Numbered(int):
+    """A number that is known for each iteration of a loop; `values` has one for each.
+
+    It counts as such only during the iteration in which it was made.
+    """
+
+    loop: Loop
+    values: tuple[int, ...]
+    made: int
+
+    def __new__(cls, loop: Loop, values: tuple[int, ...], at: int | None = None) -> Numbered:
+        made = super().__new__(cls, values[loop.at if at is None else at])
+        made.loop, made.values = loop, values
+        made.made = loop.at if at is None else at
+        return made
+
+    @property
+    def is_live(self) -> bool:
+        """Whether it is of the iteration that is running."""
+        return self.loop.active and self.made == self.loop.at
+
+    def seen(self) -> int:
+        """The number itself, which no other iteration may have."""
+        if self.loop.active:
+            self.loop.pin()
+        return int.__int__(self)
+
+    __hash__: Callable[[], int]  # type: ignore[assignment]
+
+
+def _pinned(name: str) -> Callable[..., Any]:
+    """A method that gives away the number."""
+    method = getattr(int, name)
+
+    def run(self: Numbered, *args: Any) -> Any:
+        return method(self.seen(), *(int.__int__(a) if type(a) is Numbered else a for a in args))
+
+    return run
+
+
+def _each(self: Numbered, other: Any) -> list[int] | None:
+    """The other operand in each iteration; None where that is not known."""
+    if type(other) is Numbered:
+        return list(other.values) if other.is_live and other.loop is self.loop else None
+    if isinstance(other, int):
+        return [int(other)] * len(self.values)
+    return None
+
+
+def _compared(name: str) -> Callable[[Numbered, Any], Any]:
+    function = getattr(operator, name.strip("_"))
+
+    def run(self: Numbered, other: Any) -> Any:
+        others = _each(self, other) if self.is_live else None
+        if others is not None:
+            pairs = zip(self.values, others, strict=True)
+            return self.loop.split([function(one, two) for one, two in pairs])
+        return function(self.seen(), other.seen() if type(other) is Numbered else other)
+
+    return run
+
+
+def _computed(name: str, reflected: bool) -> Callable[[Numbered, Any], Any]:
+    function = getattr(operator, name)
+
+    def run(self: Numbered, other: Any) -> Any:
+        others = _each(self, other) if self.is_live else None
+        if others is not None:
+            pairs = list(zip(self.values, others, strict=True))
+            try:
+                found = tuple(function(b, a) if reflected else function(a, b) for a, b in pairs)
+            except (ArithmeticError, ValueError):
+                found = ()
+            if found and all(type(value) is int for value in found):
+                return Numbered(self.loop, found)
+        mine, its = self.seen(), other.seen() if type(other) is Numbered else other
+        return function(its, mine) if reflected else function(mine, its)
+
+    return run
+
+
+for _name in ("eq", "ne", "lt", "le", "gt", "ge"):
+    setattr(Numbered, f"__{_name}__", _compared(f"__{_name}__"))
+for _name in ("add", "sub", "mul", "floordiv", "mod"):
+    setattr(Numbered, f"__{_name}__", _computed(_name, False))
+    setattr(Numbered, f"__r{_name}__", _computed(_name, True))
+for _name in (
+    *("hash", "str", "repr", "format", "int", "float", "index", "neg", "pos", "abs", "invert"),
+    *("truediv", "rtruediv", "pow", "rpow", "divmod", "rdivmod", "lshift", "rlshift", "rshift"),
+    *("rrshift", "and", "rand", "or", "ror", "xor", "rxor", "round", "trunc", "floor", "ceil"),
+):
+    setattr(Numbered, f"__{_name}__", _pinned(f"__{_name}__"))
+
+
+def _truth(self: Numbered) -> bool:
+    if self.is_live:
+        return bool(self.loop.split([value != 0 for value in self.values]))
+    return self.seen() != 0
+
+
+Numbered.__bool__ = _truth  # type: ignore[method-assign]
+
+
+def contains(container: Any, item: Numbered) -> bool:
+    """`item in container`, of keys."""
+    if item.is_live:
+        return bool(item.loop.split([value in container for value in item.values]))
+    return item.seen() in container
+
+
+def given_away(
+    m: Machine, function: Value, args: list[Value], kwargs: dict[str, Value]
+) -> None:
+    """A function that is none of the checked code's gets these: it sees the numbers themselves."""
+    if isinstance(function, Native) and function.numbered:
+        return
+    if function is m.builtins["isinstance"]:  # which sees only that it is a number
+        args[:] = [int.__int__(value) if type(value) is Numbered else value for value in args]
+    for index, value in enumerate(args):
+        if type(value) is Numbered:
+            args[index] = value.seen()
+    for name, value in kwargs.items():
+        if type(value) is Numbered:
+            kwargs[name] = value.seen()
+
+
+def is_for(m: Machine, source: Value) -> bool:
+    """Whether a loop is one whose iterations may be told apart."""
+    outline = m.outline
+    return (
+        outline is not None
+        and outline.shortened
+        and outline.loop is None
+        and not outline.building
+        and not outline.depth
+        and type(source) is range
+        and len(source) >= _FEWEST
+        and bool(outline.indices)
+    )
+
+
+def run(m: Machine, frame: Frame, stmt: ast.For, source: range) -> Signal | None:
+    """A `for` loop, without the iterations that do what others did."""
+    outline = m.outline
+    assert outline is not None
+    loop = outline.loop = Loop(outline, source)
+    try:
+        return _iterations(m, frame, stmt, loop)
+    finally:
+        loop.active = False
+        outline.loop = None
+
+
+def _iterations(m: Machine, frame: Frame, stmt: ast.For, loop: Loop) -> Signal | None:
+    from checker.interpreter import statements
+
+    before: State | None = None
+    known: list[set[int]] = []
+    place, last = 0, len(loop.source) - 1
+    while place <= last:
+        m.tick()
+        loop.begin(place)
+        try:
+            statements.assign(m, frame, stmt.target, Numbered(loop, tuple(loop.source)))
+            signal = statements.run_block(m, frame, stmt.body)
+        finally:
+            loop.active = False
+        if signal is not None and signal is not statements.CONTINUE:
+            return None if signal is statements.BREAK else signal
+        frame.node = stmt
+        place += 1
+        after = looping_state.state(m, loop) if _tells(loop) and place < last else None
+        if before is None or after is None or before.tokens != after.tokens:
+            known = []
+        else:
+            known.append(loop.same)
+            first = place
+            while place < last and any(place in same for same in known):
+                place += 1
+            if place > first and not after.jump(m, loop, before, first, place):
+                place = first
+        before = after
+    return statements.run_block(m, frame, stmt.orelse)
+
+
+def _tells(loop: Loop) -> bool:
+    """Whether anything may follow from the iteration that was run."""
+    return not loop.spoiled and loop.ran is not None
+
+
+__all__ = ["Loop", "Numbered", "contains", "given_away", "is_for", "run"]

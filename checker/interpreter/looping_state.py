@@ -1,0 +1,346 @@
+"""What a loop can see between two iterations, written so that it can be compared.
+
+Two states are equal where they differ in nothing but the names of what layers computed. The
+residual stream at the boundary that was entered last counts as one such name, whatever it is the
+sum of. What cannot be compared makes a state that is equal to no other.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from checker.graph.dims import Poly
+from checker.graph.terms import postorder, unknowns
+from checker.interpreter.open_values import Open
+from checker.interpreter.storages import Root, root_of
+from checker.interpreter.tensors import Tensor
+from checker.interpreter.values import (
+    BoundMethod,
+    ClassMethod,
+    ClassValue,
+    External,
+    Function,
+    Instance,
+    ModuleValue,
+    Native,
+    Partial,
+    Property,
+    Scope,
+    StaticMethod,
+    SuperValue,
+    Unknown,
+    Value,
+)
+
+if TYPE_CHECKING:
+    from checker.graph.terms import Term
+    from checker.interpreter.looping import Loop
+    from checker.interpreter.machine import Machine
+
+_SCALARS = (bool, int, float, str, bytes, type(None), type(...), complex, range)
+_FIXED = (ClassValue, ModuleValue, Property, External)
+_MOST = 40_000
+
+
+@dataclass(slots=True, eq=False)
+class State:
+    """The state after an iteration.
+
+    `tokens` spells it out with names replaced by numbers in the order in which they come up, which
+    is the order of `names`. `left` are the places that hold something of that iteration itself:
+    what is there after another iteration is known.
+    """
+
+    tokens: list[Any] = field(default_factory=list)
+    names: list[str] = field(default_factory=list)
+    left: list[tuple[Any, Any, Any]] = field(default_factory=list)
+
+    def jump(self, m: Machine, loop: Loop, before: State, first: int, place: int) -> bool:
+        """Goes on as if the iterations from `first` up to `place` had run.
+
+        False, and nothing done, where a boundary would not be the one it is.
+        """
+        from checker.interpreter.looping import Numbered
+
+        outline = loop.outline
+        number = loop.source[first - 1]
+        if number not in outline.entries:
+            return False
+        moved = {b for a, b in zip(before.names, self.names, strict=True) if a != b}
+        for known in outline.entries.values():
+            if known is not None and moved & set(names_of(known)):
+                return False
+        if any(not isinstance(v, Numbered) and not loop.layers for _, _, v in self.left):
+            return False
+        entry = outline.entries[number]
+        for skipped in loop.source[first:place]:
+            outline.entries[skipped] = _like(m, entry, skipped)
+        for holder, key, value in self.left:
+            if isinstance(value, Numbered):
+                holder[key] = Numbered(loop, value.values, place - 1)
+            else:
+                holder[key] = loop.layers[loop.source[place - 1]]
+        return True
+
+
+def _like(m: Machine, entry: Term | None, number: int) -> Term | None:
+    """What stands for a boundary that was skipped: as well known as the one before it."""
+    if entry is None:
+        return None
+    if unknowns(entry):
+        return m.builder.unknown(f"boundary {number}", entry.shape)
+    return m.builder.input(f"boundary {number}", entry.shape)
+
+
+def names_of(term: Term) -> list[str]:
+    """What a term is made of, in the order of the names."""
+    found = {name for part in postorder(term) if (name := _name(part)) is not None}
+    return sorted(found, key=_natural)
+
+
+def _name(term: Term) -> str | None:
+    """The name of what nothing more is known of."""
+    if term.op == "unknown":
+        return f"unknown {term.attr('serial')}"
+    return str(term.attr("name")) if term.op == "input" else None
+
+
+def _natural(name: str) -> list[Any]:
+    """Numbers in a name count as numbers."""
+    return [(0, int(part), "") if part.isdigit() else (1, 0, part) for part in _PARTS.findall(name)]
+
+
+_PARTS = re.compile(r"\d+|\D+")
+_MADE = re.compile(r" \d+(\.\d+)?$")
+"""How the names of what layers compute end: each is given only once."""
+
+
+def state(m: Machine, loop: Loop) -> State | None:
+    """What there is after an iteration; None where too much is."""
+    writer = _Writer(m, loop)
+    for frame in m.frames:
+        writer.scope(frame.scope)
+        writer.add("|", len(frame.handling))
+    for root in list(loop.roots.values()):
+        writer.value(root)
+    for name, shared in m.shared.items():
+        writer.add(str(name))
+        writer.value(shared)
+    outline = loop.outline
+    writer.add(
+        *(len(m.answers), len(m.decisions), len(m.lost), len(m.aliases), len(m.ranges)),
+        *(len(m.counts), len(m.doubts), m.attempting, m.trying, m.config_quiet, m.grad_disabled),
+        *(len(m.assumptions), len(m.pins), outline.depth, len(outline.building)),
+        None if outline.awaited is None else outline.awaited - loop.source[loop.at],
+    )
+    return None if len(writer.found.tokens) > _MOST else writer.found
+
+
+class _Writer:
+    """Writes values down. `seen` numbers what has an identity."""
+
+    def __init__(self, m: Machine, loop: Loop) -> None:
+        self.m = m
+        self.loop = loop
+        self.found = State()
+        self.seen: dict[int, int] = {}
+        self.kept: list[Any] = []
+        self.numbers: dict[str, int] = {}
+        self.terms: dict[Term, Any] = {}
+        entry = loop.outline.entries.get(loop.source[loop.at])
+        self.entry = entry
+        self.addends = Counter(_addends(entry)) if entry is not None else Counter()
+
+    def add(self, *tokens: Any) -> None:
+        """Writes tokens."""
+        self.found.tokens += tokens
+
+    def is_new(self, value: Any) -> bool:
+        """Whether an object comes up for the first time; its number is written."""
+        number = self.seen.get(id(value))
+        self.add("#", len(self.seen) if number is None else number)
+        if number is not None or len(self.found.tokens) > _MOST:
+            return False
+        self.seen[id(value)] = len(self.seen)
+        self.kept.append(value)
+        return True
+
+    def scope(self, scope: Scope | None) -> None:
+        """The names of a function that is running, or that another one was made in."""
+        while scope is not None:
+            if self.is_new(scope.names):
+                self.items(scope.names, scope.names.items(), local=True)
+            scope = scope.parent
+
+    def items(self, holder: Any, items: Any, *, local: bool = False) -> None:
+        """Values under keys, or of local names."""
+        for key, value in list(items):
+            self.add("'", key if isinstance(key, (str, int)) else id(key))
+            if not self.own(holder, key, value, local):
+                self.value(value)
+
+    def own(self, holder: Any, key: Any, value: Value, local: bool) -> bool:
+        """Whether a value is the iteration's own number, or its layer under a local name."""
+        from checker.interpreter.looping import Numbered
+
+        if type(value) is Numbered:
+            if value.loop is not self.loop or value.made != self.loop.at:
+                self.add(object())
+            self.add("number", value.values)
+            self.found.left.append((holder, key, value))
+            return True
+        if local and isinstance(value, Instance):
+            index = self.loop.outline.indices.get(id(value))
+            if index is not None and index == self.loop.source[self.loop.at]:
+                self.add("own layer")
+                self.found.left.append((holder, key, value))
+                return True
+        return False
+
+    def value(self, value: Value) -> None:
+        """Any value."""
+        from checker.interpreter.looping import Numbered
+
+        if type(value) is Numbered:
+            self.add(object())
+        elif isinstance(value, _SCALARS):
+            self.add(type(value).__name__, value)
+        elif isinstance(value, Poly):
+            self.add(value)
+        elif isinstance(value, _FIXED):
+            self.add(id(value) if not isinstance(value, External) else value.path)
+            self.kept.append(value)
+        elif isinstance(value, Instance):
+            self.instance(value)
+        elif isinstance(value, Tensor):
+            self.tensor(value)
+        elif isinstance(value, Open):
+            self.add("open", id(value))
+            self.kept.append(value)
+        elif isinstance(value, Unknown):
+            self.add("unknown", value.reason)
+        elif isinstance(value, (list, tuple)):
+            self.add(type(value).__name__)
+            if isinstance(value, tuple) or self.is_new(value):
+                self.add(len(value))
+                for place, item in enumerate(value):
+                    if isinstance(value, tuple) or not self.own(value, place, item, False):
+                        self.value(item)
+        elif isinstance(value, dict):
+            self.add("dict")
+            if self.is_new(value):
+                self.items(value, value.items())
+        elif isinstance(value, (set, frozenset)):
+            self.add("set")
+            if self.is_new(value):
+                plain = all(type(item) in (bool, int, str) for item in value)
+                self.add(sorted(map(repr, value)) if plain else object())
+        else:
+            self.callable(value)
+
+    def callable(self, value: Value) -> None:
+        """Functions with what they hold; anything else is equal to nothing."""
+        match value:
+            case Function():
+                self.add("function", id(value.node))
+                if self.is_new(value):
+                    self.scope(value.closure)
+                    self.items(value.attrs, value.attrs.items())
+                    for default in (*value.defaults, *value.kw_defaults.values()):
+                        self.value(default)
+            case BoundMethod(instance=instance, function=function):
+                self.add("method")
+                self.value(instance)
+                self.value(function)
+            case Partial(function=function, args=args, kwargs=kwargs):
+                self.add("partial")
+                self.value(function)
+                self.value(args)
+                self.value(dict(kwargs))
+            case StaticMethod(function=function) | ClassMethod(function=function):
+                self.value(function)
+            case SuperValue(after=after, start=start):
+                self.add("super", id(after))
+                self.value(start)
+            case Native():
+                self.add("native", value.name, id(value.call.__code__))  # type: ignore[attr-defined]
+                if self.is_new(value):
+                    for cell in value.call.__closure__ or ():  # type: ignore[attr-defined]
+                        held = cell.cell_contents
+                        if isinstance(held, (*_SCALARS, list, dict, set, tuple, Instance, Tensor)):
+                            self.value(held)
+            case _:
+                self.add(object())
+
+    def instance(self, value: Instance) -> None:
+        """An object with its attributes; layers are known by their place."""
+        outline = self.loop.outline
+        index = outline.indices.get(id(value))
+        if index is not None:
+            self.add("layer", index)
+            return
+        self.add("object")
+        if not self.is_new(value):
+            return
+        self.kept.append(value.cls)
+        tainted = None if value.tainted is None else value.tainted.reason
+        self.add(id(value.cls), tainted, value.config, value.partial)
+        pending = outline.pending.get(id(value))
+        if pending is not None:
+            self.value(pending[1])
+            self.value(pending[2])
+        if value.data is not None:
+            self.value(value.data)
+        self.items(value.attrs, value.attrs.items())
+
+    def tensor(self, value: Tensor) -> None:
+        """A tensor: where it lies, how, and what it is."""
+        self.add("tensor")
+        if not self.is_new(value):
+            return
+        root = root_of(value.storage)
+        self.is_new(root)
+        if not isinstance(value.storage, Root):
+            self.add(type(value.storage).__name__)
+        flags = (value.parameter, value.buffer, value.requires_grad)
+        self.add(value.axes, value.kind, value.integer, flags, self.term(value.term(self.m)))
+        self.items(value.extra, value.extra.items())
+
+    def term(self, term: Term) -> Any:
+        """A term with names replaced."""
+        if term is self.entry:
+            return "the stream"
+        if term in self.terms:
+            return self.terms[term]
+        args: list[Term] = list(term.args)
+        head: tuple[Any, ...] = (term.op,)
+        if term.op == "add":
+            rest = Counter(args)
+            if self.entry is not None and self.addends <= rest:
+                args = list((rest - self.addends).elements())
+                head = (term.op, "the stream")
+            args.sort(key=lambda arg: (arg.op, list(map(_natural, names_of(arg)))))
+        attrs: tuple[Any, ...] = term.attrs
+        name = _name(term)
+        if name is not None and _MADE.search(name):
+            attrs = (self.number(name), term.attr("reason"))
+        made = (*head, attrs, term.shape, *[self.term(arg) for arg in args])
+        self.terms[term] = made
+        return made
+
+    def number(self, text: str) -> int:
+        """What stands for a name."""
+        if text not in self.numbers:
+            self.numbers[text] = len(self.numbers)
+            self.found.names.append(text)
+        return self.numbers[text]
+
+
+def _addends(term: Term) -> tuple[Term, ...]:
+    return term.args if term.op == "add" else (term,)
+
+
+__all__ = ["State", "names_of", "state"]
