@@ -209,7 +209,8 @@ def _of_property(m: Machine, value: Property, name: str) -> Value:
 def put(m: Machine, value: Value, name: str, new: Value) -> None:
     """`value.name = new`."""
     if m.outline is not None and m.outline.loop is not None:
-        if not isinstance(value, (Instance, Tensor, SuperValue)):
+        known = value.names.get(name, MISSING) if isinstance(value, Open) else MISSING
+        if not isinstance(value, (Instance, Tensor, SuperValue)) and known is not new:
             m.outline.loop.spoiled = True
     match value:
         case Instance():

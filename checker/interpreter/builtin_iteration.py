@@ -52,7 +52,9 @@ def _zip(m: Any, *sources: Value, strict: Value = False) -> Value:
 def _enumerate(m: Any, iterable: Value, start: Value = 0) -> Value:
     if not isinstance(start, int):
         return m.unknown("enumerate() from a start that is not known")
-    return _iterator(enumerate(_lazily(m, iterable), start))
+    from checker.interpreter.iteration import Counted
+
+    return Counted(iterable, start, _lazily(m, iterable))
 
 
 def _map(m: Any, function: Value, *sources: Value) -> Value:

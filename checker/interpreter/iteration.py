@@ -49,6 +49,16 @@ class Iterator:
         return item
 
 
+class Counted(Iterator):
+    """`enumerate(over, start)`."""
+
+    __slots__ = ("over", "start")
+
+    def __init__(self, over: Value, start: int, source: Iterable[Value]) -> None:
+        super().__init__(enumerate(source, start))
+        self.over, self.start = over, start
+
+
 class Generator(Iterator):
     """A generator: its body, run piece by piece."""
 

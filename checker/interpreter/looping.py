@@ -9,10 +9,13 @@ differs: the next one starts from the state that is there. The last iteration is
 
 from __future__ import annotations
 
+import ast
 import operator
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from checker.interpreter import looping_state
+from checker.interpreter.iteration import Counted, iterate
 from checker.interpreter.values import (
     ClassMethod,
     ClassValue,
@@ -28,7 +31,6 @@ from checker.interpreter.values import (
 )
 
 if TYPE_CHECKING:
-    import ast
     from collections.abc import Callable
 
     from checker.interpreter.looping_state import State
@@ -59,14 +61,14 @@ _Signature = tuple[Any, ...]
 class Loop:
     """One loop that is being run.
 
-    `at` is the place of the iteration in `source`; `same` holds the places of those that have seen
+    `source` has the number of each iteration's layer. `at` is the place of the iteration in it; `same` holds the places of those that have seen
     nothing else so far. `roots` are values that were reached past everything that is looked at
     anyway: globals, what classes and closures hold. `spoiled`: nothing follows from this iteration.
     """
 
-    def __init__(self, outline: Outline, source: range) -> None:
+    def __init__(self, outline: Outline, rows: Rows) -> None:
         self.outline = outline
-        self.source = source
+        self.source = rows.numbers
         self.at = 0
         self.active = False
         self.spoiled = False
@@ -74,7 +76,7 @@ class Loop:
         self.same: set[int] = set()
         self.roots: dict[int, Value] = {}
         self.layers: dict[int, Instance] = {}
-        self._places = {value: place for place, value in enumerate(source)}
+        self._places = {value: place for place, value in enumerate(self.source)}
         self._signatures: dict[int, _Signature | None] = {}
 
     def begin(self, place: int) -> None:
@@ -123,21 +125,22 @@ class Loop:
             return items[index.seen()]
         mine = items[place]
         found = [items[i] if -len(items) <= i < len(items) else self for i in index.values]
-        return self._one_of(mine, found)
+        return self.one_of(mine, found)
 
     def entry(self, table: dict[Value, Value], key: Numbered, default: Value) -> Value:
         """`table.get(key, default)`."""
         if not key.is_live:
             return table.get(key.seen(), default)
         found = [table.get(value, default) for value in key.values]
-        return self._one_of(found[self.at], found)
+        return self.one_of(found[self.at], found)
 
-    def _one_of(self, mine: Value, found: list[Value]) -> Value:
+    def one_of(self, mine: Value, found: list[Value]) -> Value:
         """This iteration's value, of those that each would take."""
         if isinstance(mine, Instance) and id(mine) in self.outline.indices:
             self._layer(found)
-        elif type(mine) is int and all(type(value) is int for value in found):
-            return Numbered(self, tuple(found))
+        elif type(mine) is int:
+            self.split([type(value) is int for value in found])
+            return Numbered(self, tuple(v if type(v) is int else mine for v in found))
         elif isinstance(mine, (bool, int, float, str, type(None))):
             kinds = [(type(value), value) for value in found]
             self.split([kind if kind[0] is type(mine) else None for kind in kinds])
@@ -350,34 +353,69 @@ def given_away(
             kwargs[name] = value.seen()
 
 
-def is_for(m: Machine, source: Value) -> bool:
-    """Whether a loop is one whose iterations may be told apart."""
+@dataclass(frozen=True, slots=True)
+class Rows:
+    """What a loop runs over: numbers, or layers (`over`), counted from `start` or not.
+
+    `numbers` are those of the layers that its iterations run.
+    """
+
+    numbers: tuple[int, ...]
+    layers: list[Value] | None = None
+    over: Value = None
+    start: int | None = None
+
+    def item(self, m: Machine, loop: Loop) -> Value:
+        """What the loop's target is bound to in this iteration."""
+        if self.layers is None:
+            return Numbered(loop, self.numbers)
+        for one, two in zip(self.layers, iterate(m, self.over), strict=False):
+            if one is not two:
+                raise m.stuck("the layers change while they are run")
+        layer = loop.one_of(self.layers[loop.at], self.layers)
+        if self.start is None:
+            return layer
+        count = range(self.start, self.start + len(self.layers))
+        return Numbered(loop, tuple(count)), layer
+
+
+def rows(m: Machine, stmt: ast.For, source: Value) -> Rows | None:
+    """What a loop runs over, if it is one whose iterations may be told apart."""
     outline = m.outline
-    return (
-        outline is not None
-        and outline.shortened
-        and outline.loop is None
-        and not outline.building
-        and not outline.depth
-        and type(source) is range
-        and len(source) >= _FEWEST
-        and bool(outline.indices)
-    )
+    if outline is None or not outline.shortened or outline.loop is not None:
+        return None
+    if outline.building or outline.depth or not outline.indices:
+        return None
+    if type(source) is range:
+        return Rows(tuple(source)) if len(source) >= _FEWEST else None
+    over, start = source, None
+    if type(source) is Counted and isinstance(stmt.iter, ast.Call):
+        over, start = source.over, source.start
+    summarised = isinstance(over, Instance) and over.cls.module and over.cls.module.is_stub
+    if not (isinstance(over, (list, tuple)) or (summarised and over.cls.defines("__iter__"))):
+        return None
+    layers = iterate(m, over)
+    numbers = [outline.indices.get(id(layer)) for layer in layers]
+    if len(layers) < _FEWEST or None in numbers:
+        return None
+    return Rows(tuple(number for number in numbers if number is not None), layers, over, start)
 
 
-def run(m: Machine, frame: Frame, stmt: ast.For, source: range) -> Signal | None:
+def run(m: Machine, frame: Frame, stmt: ast.For, rows: Rows) -> Signal | None:
     """A `for` loop, without the iterations that do what others did."""
     outline = m.outline
     assert outline is not None
-    loop = outline.loop = Loop(outline, source)
+    loop = outline.loop = Loop(outline, rows)
     try:
-        return _iterations(m, frame, stmt, loop)
+        return _iterations(m, frame, stmt, loop, rows)
     finally:
         loop.active = False
         outline.loop = None
 
 
-def _iterations(m: Machine, frame: Frame, stmt: ast.For, loop: Loop) -> Signal | None:
+def _iterations(
+    m: Machine, frame: Frame, stmt: ast.For, loop: Loop, rows: Rows
+) -> Signal | None:
     from checker.interpreter import statements
 
     before: State | None = None
@@ -387,7 +425,7 @@ def _iterations(m: Machine, frame: Frame, stmt: ast.For, loop: Loop) -> Signal |
         m.tick()
         loop.begin(place)
         try:
-            statements.assign(m, frame, stmt.target, Numbered(loop, tuple(loop.source)))
+            statements.assign(m, frame, stmt.target, rows.item(m, loop))
             signal = statements.run_block(m, frame, stmt.body)
         finally:
             loop.active = False
@@ -414,4 +452,4 @@ def _tells(loop: Loop) -> bool:
     return not loop.spoiled and loop.ran is not None
 
 
-__all__ = ["Loop", "Numbered", "contains", "given_away", "is_for", "run"]
+__all__ = ["Loop", "Numbered", "contains", "given_away", "rows", "run"]

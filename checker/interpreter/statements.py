@@ -211,8 +211,9 @@ def _names_in(test: ast.expr) -> tuple[str, ...]:
 def _for(m: Machine, frame: Frame, stmt: ast.For) -> Signal | None:
     source = expressions.evaluate(m, frame, stmt.iter)
     frame.node = stmt
-    if m.outline is not None and looping.is_for(m, source):
-        return looping.run(m, frame, stmt, source)
+    rows = looping.rows(m, stmt, source) if m.outline is not None else None
+    if rows is not None:
+        return looping.run(m, frame, stmt, rows)
     for item in lazily(m, source):
         m.tick()
         assign(m, frame, stmt.target, item)
