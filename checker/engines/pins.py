@@ -48,11 +48,16 @@ def changed(workspace: Workspace, pins: Iterable[str]) -> tuple[str, Location | 
     A definition or module that is not there is used by nothing.
     """
     for pin in sorted(pins):
-        for module in modules(pin, known()):
+        for module in _pinned(pin):
             found = _changed(workspace, module, pin.partition(":")[2])
             if found is not None:
                 return found
     return None
+
+
+@lru_cache(maxsize=512)
+def _pinned(pin: str) -> list[str]:
+    return modules(pin, known())
 
 
 def modules(pin: str, table: Mapping[str, object]) -> list[str]:

@@ -6,6 +6,7 @@ import ast
 import re
 import sys
 from typing import TYPE_CHECKING
+from weakref import WeakKeyDictionary
 
 from checker.interpreter import imports
 from checker.interpreter.outline import said
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
 
     from checker.engines.description import CaptureStage
     from checker.interpreter.machine import Machine
+    from checker.syntax import Workspace
 
 _ENDS = (Raised, Stuck, UnparsableModule, RecursionError)
 
@@ -64,14 +66,26 @@ def named(m: Machine, stage: CaptureStage, name: str) -> ClassValue | None:
 
     A file whose bytes do not hold the name cannot list the class and is not read further.
     """
-    texts = _texts(m, stage.package)
-    likely = first_defining({n: text for n, text in texts.items() if name.encode() in text}, name)
+    likely = _likely(m, stage.package, name)
     found = next((cls for cls in registered(m, stage, likely) if cls.name == name), None)
     if found is not None:
         return found
     return next(
         (cls for cls in (_defined(m, stage, module, name) for module in likely) if cls), None
     )
+
+
+_LIKELY: WeakKeyDictionary[Workspace, dict[tuple[str, str], list[str]]] = WeakKeyDictionary()
+
+
+def _likely(m: Machine, package: str, name: str) -> list[str]:
+    """Modules that hold a name, those first that seem to define it; looked for once."""
+    texts = _texts(m, package)
+    known = _LIKELY.setdefault(m.workspace, {})
+    if (package, name) not in known:
+        holding = {n: text for n, text in texts.items() if name.encode() in text}
+        known[package, name] = first_defining(holding, name)
+    return known[package, name]
 
 
 def mentioned(m: Machine, stage: CaptureStage, name: str) -> bool:

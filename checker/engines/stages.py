@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import functools
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -163,5 +164,9 @@ def as_config_value(value: Any, place: str) -> Any:
 def run_stage(m: Machine, module: ModuleValue, stage: Stage) -> None:
     """Interprets one stage; what it binds stays in the module."""
     frame = Frame(module.scope, module, stage.name)
-    body = ast.parse(stage.python).body
-    m.run_in(frame, lambda: statements.run_block(m, frame, body))
+    m.run_in(frame, lambda: statements.run_block(m, frame, _body(stage.python)))
+
+
+@functools.cache
+def _body(python: str) -> list[ast.stmt]:
+    return ast.parse(python).body

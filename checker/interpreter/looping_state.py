@@ -127,7 +127,9 @@ def state(m: Machine, loop: Loop) -> State | None:
     for root in list(loop.roots.values()):
         writer.value(root)
     for name, shared in m.shared.items():
-        writer.add(str(name))
+        if not isinstance(name, str) or name == "operators":
+            continue  # summaries, and what they call: nothing changes them
+        writer.add(name)
         writer.value(shared)
     outline = loop.outline
     writer.add(
@@ -286,6 +288,9 @@ class _Writer:
         if not self.is_new(value):
             return
         self.kept.append(value.cls)
+        if value.attrs and all(type(item) is Native for item in value.attrs.values()):
+            self.add(id(value.cls), len(value.attrs))  # a name space of ours: nothing changes it
+            return
         tainted = None if value.tainted is None else value.tainted.reason
         self.add(id(value.cls), tainted, value.config, value.partial)
         pending = outline.pending.get(id(value))

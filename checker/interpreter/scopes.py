@@ -188,22 +188,20 @@ def lookup(m: Machine, frame: Frame, name: str) -> Value:
 
 
 def _outer(m: Machine, frame: Frame, name: str) -> Value:
-    from checker.interpreter import imports, stubs
-
     module = frame.module
-    if m.outline is not None and m.outline.loop is not None:
+    if module.touched and name in module.done_names and name in module.scope.names:
+        value = module.scope.names[name]
+    else:
         value = _global(m, frame, name)
+    if m.outline is not None and m.outline.loop is not None:
         m.outline.loop.saw(value)
-        return value
-    return _global(m, frame, name)
+    return value
 
 
 def _global(m: Machine, frame: Frame, name: str) -> Value:
+    """A name of a module that may have to be evaluated, or of Python itself."""
     from checker.interpreter import imports, stubs
 
-    module = frame.module
-    if module.touched and name in module.done_names and name in module.scope.names:
-        return module.scope.names[name]
     if frame.module.is_stub and name not in frame.module.scope.names:
         summary = stubs.sibling(m, frame.module, name)
         if summary is not None:

@@ -5,6 +5,7 @@ Functions of the tensor language, and the `op` namespace of summaries.
 
 from __future__ import annotations
 
+import functools
 from typing import TYPE_CHECKING
 
 from checker.interpreter import havoc
@@ -31,7 +32,12 @@ def operators(m: Machine) -> Instance:
     """The `op` namespace of summaries."""
     cls = ClassValue("op", None, ())
     cls.mro = (cls,)
-    return Instance(cls, {name: native(f"op.{name}", f) for name, f in OPERATORS.items()})
+    return Instance(cls, dict(_operators()))
+
+
+@functools.cache
+def _operators() -> dict[str, Native]:
+    return {name: native(f"op.{name}", f) for name, f in OPERATORS.items()}
 
 
 def native(name: str, function: Callable[..., Value]) -> Native:
