@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from checker.engines import handover, pins, registry
 from checker.engines.stages import Inputs, machine_for, run_stage, stage_module
 from checker.graph.terms import Pool
+from checker.interpreter.looping import DIFFERS
 from checker.interpreter.outline import Outline
 from checker.interpreter.outline_building import UNBUILT
 from checker.interpreter.values import ClassValue, Raised, Stuck, Unknown
@@ -155,8 +156,19 @@ def capture(subject: Subject, question: Question, inputs: Inputs | None = None) 
     """Runs a target, and again with each condition that nothing decides answered otherwise.
 
     Each in turn and all together. Combinations that the server refuses say nothing, as long as it
-    takes others.
+    takes others. Where a short cut through a loop is what leaves something open, none is taken.
     """
+    found = _captured(subject, question, inputs, shortened=True)
+    said = (found.reason, *found.decisions)
+    if not found.is_decided and any(DIFFERS in text for text in said):
+        return _captured(subject, question, inputs, shortened=False)
+    return found
+
+
+def _captured(
+    subject: Subject, question: Question, inputs: Inputs | None, *, shortened: bool
+) -> Captured:
+    """What `capture` gives, by loops with or without short cuts."""
     inputs = replace(inputs or Inputs({}), target_config=question.config)
     if question.ranks != 1:
         settings = {**inputs.settings, "tp": question.ranks}
@@ -165,7 +177,7 @@ def capture(subject: Subject, question: Question, inputs: Inputs | None = None) 
     pending: list[tuple[bool, ...]] = [()]
     first: list[Decision] = []
     for script in pending:
-        found, decisions = _one_path(subject, question, inputs, script)
+        found, decisions = _one_path(subject, question, inputs, script, shortened=shortened)
         if os.environ.get("EAGLE3_CHECK_DEBUG"):
             sys.stderr.write(f"path {script}: {found} {[d.text for d in decisions]}\n")
         if found.is_stuck:
@@ -206,11 +218,17 @@ def _machine(subject: Subject, inputs: Inputs, script: tuple[bool, ...]) -> Mach
 
 
 def _one_path(
-    subject: Subject, question: Question, inputs: Inputs, script: tuple[bool, ...]
+    subject: Subject,
+    question: Question,
+    inputs: Inputs,
+    script: tuple[bool, ...],
+    *,
+    shortened: bool,
 ) -> tuple[Captured, list[Decision]]:
     """What comes of one way; nothing can be said where a summary stands for what was not read."""
     m = _machine(subject, inputs, script)
-    found, decisions = _followed(m, subject, question, inputs)
+    outline = Outline(question.layers, shortened=shortened)
+    found, decisions = _followed(m, subject, question, inputs, outline)
     other = None if found.is_stuck else pins.changed(subject.workspace, m.pins)
     if other is None:
         return found, decisions
@@ -221,7 +239,7 @@ def _one_path(
 
 
 def _followed(
-    m: Machine, subject: Subject, question: Question, inputs: Inputs
+    m: Machine, subject: Subject, question: Question, inputs: Inputs, outline: Outline
 ) -> tuple[Captured, list[Decision]]:
     stage = _stage(subject)
     blank = Captured(question.target, question.ids)
@@ -236,7 +254,7 @@ def _followed(
             message = f"no class is registered for {question.target}"
             return replace(blank, error=CaptureError("ValueError", message, None)), []
         blank = replace(blank, setter=_place(cls, stage.setter))
-        m.outline = Outline(question.layers)
+        m.outline = outline
         module = stage_module(m, subject.engine, inputs)
         module.scope.names.update(
             target_class=cls,
@@ -267,15 +285,17 @@ def _followed(
         return replace(blank, reason=stuck.reason, place=stuck.location), m.decisions
     except (UnparsableModule, RecursionError) as error:
         return replace(blank, reason=str(error) or "it nests too deeply"), m.decisions
-    kept = dict.fromkeys(place for _, _, place in m.outline.stored if place is not None)
+    kept = dict.fromkeys(place for _, _, place in outline.stored if place is not None)
     blank = replace(
         blank,
         kept=tuple(kept),
         decisions=tuple(d.text for d in m.decisions),
-        loop=m.outline.called_at,
-        joined=m.outline.joined_at,
+        loop=outline.called_at,
+        joined=outline.joined_at,
     )
     found = _read(blank, module.scope.names.get("captured"))
+    if not found.is_decided and not found.reason:
+        found = replace(found, reason=next(iter(outline.unclear), ""))
     return replace(found, norm=_norm(module.scope.names.get("target_norm"))), m.decisions
 
 

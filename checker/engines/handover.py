@@ -167,9 +167,11 @@ def _which(term: Term, outline: Outline) -> int | str | None:
         if entry is term:
             return boundary
     if unknowns(term):
+        outline.unclear += [str(part.attr("reason")) for part in unknowns(term)]
         return None
     known = [outline.entries.get(b) for b in range(outline.layers + 1)]
     if any(entry is None or unknowns(entry) for entry in known):
+        outline.unclear.append("what some layers are given could not be told")
         return None
     return NOT_A_BOUNDARY
 

@@ -173,7 +173,7 @@ def bind(m: Machine, function: Function, args: list[Value], kwargs: dict[str, Va
         if arg.arg in rest:
             bound[arg.arg] = rest.pop(arg.arg)
         elif arg.arg in function.kw_defaults:
-            bound[arg.arg] = function.kw_defaults[arg.arg]
+            bound[arg.arg] = _default(m, function.kw_defaults[arg.arg])
         else:
             _missing(m, function, arg.arg)
     if spec.kwarg is not None:
@@ -206,7 +206,14 @@ def _bind_positional(
         elif name not in bound:
             if index < first_default:
                 _missing(m, function, name)
-            bound[name] = function.defaults[index - first_default]
+            bound[name] = _default(m, function.defaults[index - first_default])
+
+
+def _default(m: Machine, value: Value) -> Value:
+    """A default, which is one object for all calls."""
+    if m.outline is not None and m.outline.loop is not None:
+        m.outline.loop.saw(value)
+    return value
 
 
 def _missing(m: Machine, function: Function, name: str) -> None:

@@ -116,6 +116,8 @@ def _ordered(m: Machine, name: str, left: Value, right: Value) -> Value:
             if decided is not None
             else m.unknown(f"whether {left} {name} {right}", harmless=True)
         )
+    if isinstance(left, int) and isinstance(right, int):
+        return host(m, _ORDERS[name], left, right)
     if is_plain(left, right):
         return host(m, _ORDERS[name], plain(left), plain(right))
     if isinstance(left, (list, tuple)) and type(left) is type(right):

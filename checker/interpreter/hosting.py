@@ -36,8 +36,10 @@ def unwrapped(value: Value) -> Value:
     return value.data if isinstance(value, Instance) and value.data is not None else value
 
 
-def plain(value: Value, depth: int = 0) -> Any:
+def plain(value: Value, depth: int = 0, numbers: bool = True) -> Any:
     """`value` with wrapped builtins unwrapped all the way down.
+
+    `numbers`: what is more than a number becomes the number that it is.
 
     Raises:
         NotPlain: something in it is no host data.
@@ -45,14 +47,18 @@ def plain(value: Value, depth: int = 0) -> Any:
     if isinstance(value, Instance):
         value = value.data if value.data is not None else value
     if isinstance(value, slice):
-        return slice(plain(value.start), plain(value.stop), plain(value.step))
+        parts = (value.start, value.stop, value.step)
+        return slice(*(plain(part, depth, numbers) for part in parts))
     if isinstance(value, SCALARS):
+        if numbers and isinstance(value, int) and type(value) not in (int, bool):
+            return int(value)
         return value
     if depth > _DEPTH or not isinstance(value, (dict, list, tuple, set, frozenset)):
         raise NotPlain
     if isinstance(value, dict):
-        return {plain(k, depth + 1): plain(v, depth + 1) for k, v in value.items()}
-    items = [plain(item, depth + 1) for item in value]
+        pairs = value.items()
+        return {plain(k, depth + 1, numbers): plain(v, depth + 1, numbers) for k, v in pairs}
+    items = [plain(item, depth + 1, numbers) for item in value]
     if isinstance(value, list):
         return items
     kind = next(kind for kind in (tuple, set, frozenset) if isinstance(value, kind))
@@ -63,7 +69,7 @@ def is_plain(*values: Value) -> bool:
     """Whether all of the values are host data all the way down."""
     try:
         for value in values:
-            plain(value)
+            plain(value, numbers=False)
     except (NotPlain, TypeError):
         return False
     return True

@@ -38,6 +38,8 @@ if TYPE_CHECKING:
     from checker.interpreter.outline import Outline
     from checker.interpreter.statements import Signal
 
+DIFFERS = "differs from layer to layer"
+"""How the reason of what only a loop without short cuts can tell ends."""
 _FEWEST = 6
 _CONSTANT = (
     bool,
@@ -76,12 +78,13 @@ class Loop:
         self.same: set[int] = set()
         self.roots: dict[int, Value] = {}
         self.layers: dict[int, Instance] = {}
+        self.built: list[Any] | None = None
         self._places = {value: place for place, value in enumerate(self.source)}
         self._signatures: dict[int, _Signature | None] = {}
 
     def begin(self, place: int) -> None:
         """An iteration begins."""
-        self.at, self.active, self.spoiled, self.ran = place, True, False, None
+        self.at, self.active, self.spoiled, self.ran, self.built = place, True, False, None, None
         self.same = set(range(len(self.source)))
 
     def pin(self) -> None:
@@ -109,6 +112,21 @@ class Loop:
         if index != self.source[self.at] or self.ran is not None:
             self.spoiled = True
         self.ran = index
+
+    def finished(self, m: Machine, instance: Instance) -> None:
+        """An object is built: what the iteration's layer holds then is noted."""
+        index = self.outline.indices.get(id(instance))
+        if self.active and index is not None and index == self.source[self.at]:
+            self.built = looping_state.content(m, self, instance)
+
+    def tells(self, m: Machine) -> bool:
+        """Whether anything may follow from the iteration that was run.
+
+        Not where its layer keeps something: it would be missing in a layer that is not run.
+        """
+        if self.spoiled or self.ran is None or self.built is None:
+            return False
+        return looping_state.content(m, self, self.layers[self.ran]) == self.built
 
     def touched(self, instance: Instance) -> None:
         """An attribute of an object is read or set: of layers only the iteration's own counts."""
@@ -214,7 +232,7 @@ class Loop:
         if type(mine) is int and any(value != mine for value in each):
             return Numbered(self, tuple(each))
         if type(mine) is str and any(value != mine for value in each):
-            return m.unknown("a text that differs from layer to layer", harmless=True)
+            return m.unknown(f"a text that {DIFFERS}", harmless=True)
         return mine
 
 
@@ -433,7 +451,7 @@ def _iterations(
             return None if signal is statements.BREAK else signal
         frame.node = stmt
         place += 1
-        after = looping_state.state(m, loop) if _tells(loop) and place < last else None
+        after = looping_state.state(m, loop) if loop.tells(m) and place < last else None
         if before is None or after is None or before.tokens != after.tokens:
             known = []
         else:
@@ -447,9 +465,4 @@ def _iterations(
     return statements.run_block(m, frame, stmt.orelse)
 
 
-def _tells(loop: Loop) -> bool:
-    """Whether anything may follow from the iteration that was run."""
-    return not loop.spoiled and loop.ran is not None
-
-
-__all__ = ["Loop", "Numbered", "contains", "given_away", "rows", "run"]
+__all__ = ["DIFFERS", "Loop", "Numbered", "contains", "given_away", "rows", "run"]

@@ -50,7 +50,9 @@ class Outline:
 
     `layers` is the number of decoder layers: a list of that many modules holds them. `entries[b]`
     is what the first part of layer `b` is given (`entries[layers]`: what the first norm after the
-    last layer is given), that is boundary `b`; None where it cannot be told.
+    last layer is given), that is boundary `b`; None where it cannot be told. `shortened`: loops
+    leave out iterations that do what others did (`checker.interpreter.looping`). `unclear`: why
+    what is handed over could not be told.
     """
 
     layers: int
@@ -67,6 +69,7 @@ class Outline:
     joined: dict[int, Joined] = field(default_factory=dict)
     loop: Loop | None = None
     shortened: bool = True
+    unclear: list[str] = field(default_factory=list)
     called_at: Location | None = None
     joined_at: Location | None = None
 
@@ -110,6 +113,8 @@ class Outline:
         finally:
             self.depth = outer
             self.building.pop()
+            if self.loop is not None:
+                self.loop.finished(m, instance)
 
     def mark_layers(self, items: Value) -> None:
         """Notes the modules of a list that is as long as there are layers."""

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from checker.graph.dims import Poly
 from checker.interpreter.hosting import check_format, host, is_plain, plain
-from checker.interpreter.looping import Numbered
+from checker.interpreter.looping import DIFFERS, Numbered
 from checker.interpreter.values import (
     ClassValue,
     External,
@@ -163,7 +163,7 @@ def percent(m: Machine, template: str, value: Value) -> Value:
         return host(m, lambda: template % plain(value))
     if isinstance(value, dict):
         return m.unknown("a formatted value", harmless=True)
-    texts = tuple(v if is_plain(v) else text_of(m, v) for v in values)
+    texts = tuple(plain(v) if is_plain(v) else text_of(m, v) for v in values)
     if all(isinstance(t, (str, int, float)) for t in texts) and "%r" not in template:
         return host(m, lambda: template % texts)
     return m.unknown("a formatted value", harmless=True)
@@ -206,7 +206,7 @@ def _replacement(m: Machine, name: str, args: list[Value], kwargs: dict[str, Val
 def converted(m: Machine, value: Value, conversion: str | None, spec: str) -> Value:
     """One replacement field: `{value!r:>5}`."""
     if type(value) is Numbered:
-        return m.unknown("a number that differs from layer to layer", harmless=True)
+        return m.unknown(f"a number that {DIFFERS}", harmless=True)
     if "{" in spec:
         return m.unknown("a format within a format")
     if conversion == "r":

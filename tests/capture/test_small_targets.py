@@ -129,6 +129,7 @@ def ask(
     *edits: tuple[str, str],
     target: str = "Target",
     captured: str = SUM,
+    layers: int = LAYERS,
 ) -> Captured:
     """What a target of a small server, edited, hands over."""
     text = dedent(MODEL).replace("CAPTURED", captured)
@@ -144,7 +145,7 @@ def ask(
     server = open_side(load_engines(), "server", str(folder), [], Access(offline=True))
     subject = server.outline()
     assert targets(subject) == ["Target", "Wrapper"]
-    return capture(subject, Question(target, LAYERS, ids))
+    return capture(subject, Question(target, layers, ids))
 
 
 @pytest.mark.parametrize("target", ["Target", "Wrapper"])
