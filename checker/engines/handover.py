@@ -30,6 +30,7 @@ def natives() -> dict[str, Value]:
         "reduced": _reduced,
         "handed_over": _handed_over,
         "is_taken_from": _is_taken_from,
+        "is_kept": _is_kept,
     }
     return {name: _native(name, function) for name, function in functions.items()}
 
@@ -97,11 +98,19 @@ def _open_config(_: Machine, reason: Value, given: Value, everywhere: Value) -> 
 
 
 def _is_taken_from(m: Machine, part: Value, whole: Value) -> bool:
-    """Whether a tensor is another one, or some rows of it."""
+    """Whether a tensor is another one, or some rows of it; what was put together is none."""
     if not isinstance(part, Tensor) or not isinstance(whole, Tensor):
+        return False
+    joined = _outline(m).joined.get(id(whole))
+    if joined is not None and joined.whole is whole:
         return False
     term, wanted = part.term(m), whole.term(m)
     return term is wanted or (term.op == "embedding" and term.args[1] is wanted)
+
+
+def _is_kept(m: Machine, value: Value) -> bool:
+    """Whether a tensor itself was put into a list."""
+    return any(tensor is value for tensor, _, _ in _outline(m).stored)
 
 
 def _handed_over(m: Machine, aux: Value) -> Value:
@@ -171,6 +180,8 @@ def _which(term: Term, outline: Outline) -> int | str | None:
         return None
     known = [outline.entries.get(b) for b in range(outline.layers + 1)]
     if any(entry is None or unknowns(entry) for entry in known):
+        for entry in known:
+            outline.unclear += [str(u.attr("reason")) for u in unknowns(entry)] if entry else []
         outline.unclear.append("what some layers are given could not be told")
         return None
     return NOT_A_BOUNDARY

@@ -240,10 +240,14 @@ class Outline:
         args: list[Value],
         kwargs: dict[str, Value],
     ) -> Value:
-        """A method of a part: not entered either, if it is given tensors."""
+        """A method of a part: not entered either, if it is given tensors.
+
+        What is running itself, and runs the layer, is no part of it: it may be called back.
+        """
         from checker.interpreter import calls
 
-        if isinstance(function, Function):
+        runs = any(frame.first_argument is instance for frame in m.frames)
+        if isinstance(function, Function) and not runs:
             return self.part(m, instance.cls, function.name, args, kwargs)
         return calls.call(m, function, [instance, *args], kwargs)
 
