@@ -189,8 +189,9 @@ class Reader:
             question = replace(question, ids=said.ids)
             serve.aux_layer_ids = None if said.ids is None else list(said.ids)
         serve.captured = self._handed(subject, question)
-        if serve.ranks[0] > 1:
-            launch = dict(inputs.launch)
+        launch = dict(inputs.launch)
+        overlap = server.engine.capture.overlap
+        if serve.ranks[0] > 1 or any(launch.get(flag) is True for flag in overlap):
             ranked = replace(question, ranks=serve.ranks[0], launch=launch)
             serve.ranked = self._handed(subject, ranked)
         if said is not None and said.differs:

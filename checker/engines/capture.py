@@ -95,7 +95,8 @@ class Captured:
 class Question:
     """What is asked of a target: its architecture, layers, ids, and what of its config is known.
 
-    `ranks`: how many share each tensor; `launch` are the launch flags, where there are several.
+    `ranks`: how many share each tensor; `launch` are the launch flags, where they matter: with
+    several ranks, or where batches are computed in parts.
     """
 
     target: str
@@ -170,9 +171,9 @@ def _captured(
 ) -> Captured:
     """What `capture` gives, by loops with or without short cuts."""
     inputs = replace(inputs or Inputs({}), target_config=question.config)
-    if question.ranks != 1:
+    if question.launch is not None:
         settings = {**inputs.settings, "tp": question.ranks}
-        inputs = replace(inputs, settings=settings, launch=question.launch or {})
+        inputs = replace(inputs, settings=settings, launch=question.launch)
     results: list[Captured] = []
     pending: list[tuple[bool, ...]] = [()]
     first: list[Decision] = []

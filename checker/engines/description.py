@@ -51,6 +51,7 @@ class CaptureStage:
     `setter` is the method of a target that is told which states to hand over; `package` and
     `listed` say where the targets are registered: modules, and the name they list classes under.
     `fallback` is the class that stands in for one that no module registers, in releases with it.
+    Under the launch flags `overlap` a batch is computed in parts, which the stage sees to.
     """
 
     stage: Stage
@@ -58,6 +59,7 @@ class CaptureStage:
     package: str
     listed: str
     fallback: str | None = None
+    overlap: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,7 +155,8 @@ def _engine(file: str, document: Any) -> Engine:
         said = document["stages"]["capture"]
         where = said["registry"]
         package, listed, fallback = where["package"], where["list"], where.get("fallback")
-        capture = CaptureStage(stage, said["setter"], package, listed, fallback)
+        overlap = tuple(said.get("overlap", ()))
+        capture = CaptureStage(stage, said["setter"], package, listed, fallback, overlap)
     return Engine(
         document["engine"],
         document["role"],

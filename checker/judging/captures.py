@@ -155,12 +155,12 @@ def stream(case: Case, _: Mapping[str, ClauseResult]) -> ClauseResult | None:
 
 
 def ranks(case: Case, _: Mapping[str, ClauseResult]) -> ClauseResult | None:
-    """With several ranks the target hands over what it does with one: sums over ranks."""
+    """Several ranks, and batches in parts, hand over what one rank does of a whole batch."""
     clause = case.contract.fact_owner("capture-ranks")
     if clause is None or not clause.implemented:
         return None
     tensor, pipeline = case.serve.ranks
-    if tensor == pipeline == 1:
+    if tensor == pipeline == 1 and case.serve.ranked is None:
         reason = "there is one rank"
         return ClauseResult(clause.id, Status.NOT_APPLICABLE, clause.severity, reason=reason)
     one, several = case.serve.captured, case.serve.ranked
@@ -175,10 +175,9 @@ def ranks(case: Case, _: Mapping[str, ClauseResult]) -> ClauseResult | None:
             if several.error is not None
             else f"hands over {_listed(several.boundaries or ())}"
         )
-        message = (
-            f"with {tensor} ranks the server {handed}, with one {_listed(one.boundaries or ())}:"
-            " a captured value is not summed over ranks"
-        )
+        message = f"{_deployed(tensor)} the server {handed}, {_listed(one.boundaries or ())} else"
+        if tensor > 1 and several.error is None:
+            message += ": a captured value is not summed over ranks"
         served = replace(_served(case), value=_listed(several.boundaries or ()))
         return ClauseResult(
             clause.id, Status.VIOLATED, clause.severity, message=message, serve=served
@@ -188,8 +187,13 @@ def ranks(case: Case, _: Mapping[str, ClauseResult]) -> ClauseResult | None:
     if several is None or not several.is_decided:
         reason = several.reason if several is not None else "the target was not followed"
         place = f" ({several.place})" if several is not None and several.place else ""
-        return _unproven(clause, f"with {tensor} ranks: {reason}{place}")
+        return _unproven(clause, f"{_deployed(tensor)}: {reason}{place}")
     return ClauseResult(clause.id, Status.HOLDS, clause.severity, serve=_served(case))
+
+
+def _deployed(ranks: int) -> str:
+    """What is different from one rank that computes whole batches."""
+    return f"with {ranks} ranks" if ranks > 1 else "where batches are computed in parts"
 
 
 def _not_followed(case: Case, clause: Clause, found: Captured | None) -> ClauseResult | None:

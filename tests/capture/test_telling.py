@@ -132,3 +132,43 @@ def test_states_of_several_ranks(target: str, boundaries: tuple[int | str, ...])
     open_ = capture(subject(OLD), Question("GptOssForCausalLM", 61, (2, 30, 58), None, 2, {}))
     assert not open_.is_decided
     assert "all-reduce" in open_.reason
+
+
+OVERLAP = {"enable_two_batch_overlap": True}
+DENSE = {"num_hidden_layers": 61, "first_k_dense_replace": 3, "n_routed_experts": 8}
+
+
+@pytest.mark.parametrize(
+    ("release", "target", "config", "gives"),
+    [
+        pytest.param(OLD, "LlamaForCausalLM", None, (3, 31, 59), id="no split"),
+        pytest.param(OLD, "Qwen3MoeForCausalLM", None, "ValueError", id="all layers"),
+        pytest.param(OLD, "DeepseekV3ForCausalLM", DENSE, "ValueError", id="sparse layers"),
+        pytest.param(NEW, "LlamaForCausalLM", None, (3, 31, 59), id="stages, no split"),
+        pytest.param(NEW, "Qwen3MoeForCausalLM", None, "ValueError", id="stages, all layers"),
+    ],
+)
+def test_batches_that_are_computed_in_parts(
+    release: str,
+    target: str,
+    config: dict[str, Any] | None,
+    gives: tuple[int, ...] | str,
+) -> None:
+    """Layers that run in two halves at once hand nothing over; without any the target raises."""
+    found = capture(subject(release), Question(target, 61, (2, 30, 58), config, 1, OVERLAP))
+    assert found.is_decided, found.reason
+    if isinstance(gives, str):
+        assert found.error is not None, found.boundaries
+        assert found.error.type == gives
+    else:
+        assert found.boundaries == gives
+    plain = capture(subject(release), Question(target, 61, (2, 30, 58), config))
+    assert plain.boundaries is not None
+    assert None not in plain.boundaries
+
+
+def test_some_layers_in_parts_drop_their_states() -> None:
+    """Dense layers run one after the other, what is asked of later ones is dropped."""
+    question = Question("DeepseekV3ForCausalLM", 61, (0, 30, 58), DENSE, 1, OVERLAP)
+    found = capture(subject(OLD), question)
+    assert (found.boundaries, found.error) == ((1,), None), found.reason
