@@ -123,10 +123,7 @@ def _find(m: Machine, value: Value, name: str, special: bool, absent: bool = Fal
         case SuperValue():
             return class_attributes.of_super(m, value, name)
         case ModuleValue():
-            found = imports.attribute_of_module(m, value, name)
-            if m.outline is not None and m.outline.loop is not None:
-                m.outline.loop.saw(found)
-            return MISSING if imports.is_missing(found) else found
+            return _of_module(m, value, name)
         case External(path=path):
             return imports.external(m, f"{path}.{name}")
         case Tensor():
@@ -153,10 +150,17 @@ def _find(m: Machine, value: Value, name: str, special: bool, absent: bool = Fal
             return host_methods.attribute(m, value, name)
 
 
+def _of_module(m: Machine, value: ModuleValue, name: str) -> Value:
+    found = imports.attribute_of_module(m, value, name)
+    if m.loop is not None:
+        m.loop.saw(found)
+    return MISSING if imports.is_missing(found) else found
+
+
 def _of_function(m: Machine, value: Function, name: str) -> Value:
     if name in value.attrs:
-        if m.outline is not None and m.outline.loop is not None:
-            m.outline.loop.saw(value.attrs[name])
+        if m.loop is not None:
+            m.loop.saw(value.attrs[name])
         return value.attrs[name]
     match name:
         case "__name__":
@@ -208,10 +212,10 @@ def _of_property(m: Machine, value: Property, name: str) -> Value:
 
 def put(m: Machine, value: Value, name: str, new: Value) -> None:
     """`value.name = new`."""
-    if m.outline is not None and m.outline.loop is not None:
+    if m.loop is not None:
         known = value.names.get(name, MISSING) if isinstance(value, Open) else MISSING
         if not isinstance(value, (Instance, Tensor, SuperValue)) and known is not new:
-            m.outline.loop.spoiled = True
+            m.loop.spoiled = True
     match value:
         case Instance():
             custom = value.cls.lookup("__setattr__")
@@ -246,8 +250,8 @@ def put(m: Machine, value: Value, name: str, new: Value) -> None:
 def plain_put(m: Machine, value: Instance, name: str, new: Value) -> None:
     """`object.__setattr__`."""
     if m.outline is not None:
-        if m.outline.loop is not None:
-            m.outline.loop.touched(value)
+        if m.loop is not None:
+            m.loop.touched(value)
         m.outline.ensure(m, value)
     found = value.cls.lookup(name)
     if found is not None:
@@ -279,8 +283,8 @@ def remove(m: Machine, value: Value, name: str) -> None:
 
 def plain_remove(m: Machine, value: Value, name: str) -> None:
     """`object.__delattr__`."""
-    if m.outline is not None and m.outline.loop is not None:
-        m.outline.loop.spoiled = True
+    if m.loop is not None:
+        m.loop.spoiled = True
     match value:
         case Instance(attrs=attrs) | Function(attrs=attrs):
             held = attrs

@@ -11,7 +11,7 @@ from checker.interpreter import (
     exceptions,
     expressions,
     havoc,
-    looping,
+    numbered,
     outline,
     outline_building,
     scopes,
@@ -48,12 +48,11 @@ def call(m: Machine, function: Value, args: list[Value], kwargs: dict[str, Value
                 return m.outline.method(m, instance, inner, args, kwargs)
             return call(m, inner, [instance, *args], kwargs)
         case Native():
-            if m.outline is not None and m.outline.loop is not None:
-                looping.given_away(m, function, args, kwargs)
+            numbered.given_away(m, function, args, kwargs)
             return function.call(m, args, kwargs)
         case ClassValue():
-            if function.module is None and m.outline is not None and m.outline.loop is not None:
-                looping.given_away(m, function, args, kwargs)
+            if function.module is None:
+                numbered.given_away(m, function, args, kwargs)
             return _class(m, function, args, kwargs)
         case Partial():
             merged = {**function.kwargs, **kwargs}
@@ -211,8 +210,8 @@ def _bind_positional(
 
 def _default(m: Machine, value: Value) -> Value:
     """A default, which is one object for all calls."""
-    if m.outline is not None and m.outline.loop is not None:
-        m.outline.loop.saw(value)
+    if m.loop is not None:
+        m.loop.saw(value)
     return value
 
 

@@ -62,8 +62,8 @@ def _from_class(m: Machine, value: ClassValue, found: Value) -> Value:
             method = attributes.get(m, found, "__get__", special=True)
             return calls.call(m, method, [None, value], {})
         case _:
-            if m.outline is not None and m.outline.loop is not None:
-                m.outline.loop.saw(found)
+            if m.loop is not None:
+                m.loop.saw(found)
             return found
 
 

@@ -8,7 +8,7 @@ from checker.graph.dims import Poly
 from checker.interpreter import equality
 from checker.interpreter.hosting import host, is_plain, plain, unwrapped
 from checker.interpreter.iteration import VIEWS, Iterator, enum_members, iterate, lazily
-from checker.interpreter.looping import Numbered
+from checker.interpreter.numbered import Numbered
 from checker.interpreter.tensors import Tensor
 from checker.interpreter.values import (
     ClassValue,

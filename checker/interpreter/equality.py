@@ -7,11 +7,11 @@ import operator
 from typing import TYPE_CHECKING, Any
 
 from checker.graph.dims import Poly
-from checker.interpreter import looping, sizes
+from checker.interpreter import numbered, sizes
 from checker.interpreter.broadcasting import elementwise
 from checker.interpreter.hosting import SCALARS, host, is_plain, plain, unwrapped
 from checker.interpreter.iteration import VIEWS, lazily
-from checker.interpreter.looping import Numbered
+from checker.interpreter.numbered import Numbered
 from checker.interpreter.tensors import Tensor
 from checker.interpreter.values import (
     BoundMethod,
@@ -254,7 +254,7 @@ def contains(m: Machine, container: Value, item: Value) -> Verdict:
     m.look(container)
     if isinstance(container, (dict, set, frozenset, VIEWS[0])):
         if type(item) is Numbered:
-            return looping.contains(container, item)
+            return numbered.contains(container, item)
         return as_key(m, item) in container
     if isinstance(container, External):
         return m.unknown(f"{container.path} is not described")

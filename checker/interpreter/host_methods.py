@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from checker.interpreter import containers, equality, texts
 from checker.interpreter.hosting import applied, host, is_plain, plain, unwrapped
 from checker.interpreter.iteration import Generator, Iterator, iterate, lazily
-from checker.interpreter.looping import Numbered
+from checker.interpreter.numbered import Numbered
 from checker.interpreter.values import (
     ConfigDict,
     External,

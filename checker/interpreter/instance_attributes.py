@@ -35,8 +35,8 @@ def of_instance(m: Machine, value: Instance, name: str, special: bool) -> Value:
     if name == "__class__":
         return cls
     if m.outline is not None:
-        if m.outline.loop is not None:
-            m.outline.loop.touched(value)
+        if m.loop is not None:
+            m.loop.touched(value)
         if m.outline.pending and not _is_code(cls, name):
             m.outline.ensure(m, value)
     if not special:
@@ -176,6 +176,6 @@ def bound(m: Machine, instance: Value, cls: ClassValue, found: Value) -> Value:
             method = attributes.get(m, found, "__get__", special=True)
             return calls.call(m, method, [instance, cls], {})
         case _:
-            if m.outline is not None and m.outline.loop is not None:
-                m.outline.loop.saw(found)
+            if m.loop is not None:
+                m.loop.saw(found)
             return found

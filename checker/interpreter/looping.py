@@ -10,12 +10,12 @@ differs: the next one starts from the state that is there. The last iteration is
 from __future__ import annotations
 
 import ast
-import operator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from checker.interpreter import looping_state
 from checker.interpreter.iteration import Counted, iterate
+from checker.interpreter.numbered import Numbered
 from checker.interpreter.values import (
     ClassMethod,
     ClassValue,
@@ -31,8 +31,6 @@ from checker.interpreter.values import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from checker.interpreter.looping_state import State
     from checker.interpreter.machine import Frame, Machine
     from checker.interpreter.outline import Outline
@@ -63,9 +61,11 @@ _Signature = tuple[Any, ...]
 class Loop:
     """One loop that is being run.
 
-    `source` has the number of each iteration's layer. `at` is the place of the iteration in it; `same` holds the places of those that have seen
-    nothing else so far. `roots` are values that were reached past everything that is looked at
-    anyway: globals, what classes and closures hold. `spoiled`: nothing follows from this iteration.
+    `source` has the number of each iteration's layer. `at` is the place of the iteration in it;
+    `same` holds the places of those that have seen nothing else so far. `roots` are values that
+    were reached past everything that is looked at anyway: globals, what classes and closures hold.
+    `spoiled`: nothing follows from this iteration. `ran` is the number of the layer that it ran,
+    `built` what that held when it was built.
     """
 
     def __init__(self, outline: Outline, rows: Rows) -> None:
@@ -245,132 +245,6 @@ def _kind(value: Value) -> Any:
     return id(value)
 
 
-class Numbered(int):
-    """A number that is known for each iteration of a loop; `values` has one for each.
-
-    It counts as such only during the iteration in which it was made.
-    """
-
-    loop: Loop
-    values: tuple[int, ...]
-    made: int
-
-    def __new__(cls, loop: Loop, values: tuple[int, ...], at: int | None = None) -> Numbered:
-        made = super().__new__(cls, values[loop.at if at is None else at])
-        made.loop, made.values = loop, values
-        made.made = loop.at if at is None else at
-        return made
-
-    @property
-    def is_live(self) -> bool:
-        """Whether it is of the iteration that is running."""
-        return self.loop.active and self.made == self.loop.at
-
-    def seen(self) -> int:
-        """The number itself, which no other iteration may have."""
-        if self.loop.active:
-            self.loop.pin()
-        return int.__int__(self)
-
-    __hash__: Callable[[], int]  # type: ignore[assignment]
-
-
-def _pinned(name: str) -> Callable[..., Any]:
-    """A method that gives away the number."""
-    method = getattr(int, name)
-
-    def run(self: Numbered, *args: Any) -> Any:
-        return method(self.seen(), *(int.__int__(a) if type(a) is Numbered else a for a in args))
-
-    return run
-
-
-def _each(self: Numbered, other: Any) -> list[int] | None:
-    """The other operand in each iteration; None where that is not known."""
-    if type(other) is Numbered:
-        return list(other.values) if other.is_live and other.loop is self.loop else None
-    if isinstance(other, int):
-        return [int(other)] * len(self.values)
-    return None
-
-
-def _compared(name: str) -> Callable[[Numbered, Any], Any]:
-    function = getattr(operator, name.strip("_"))
-
-    def run(self: Numbered, other: Any) -> Any:
-        others = _each(self, other) if self.is_live else None
-        if others is not None:
-            pairs = zip(self.values, others, strict=True)
-            return self.loop.split([function(one, two) for one, two in pairs])
-        return function(self.seen(), other.seen() if type(other) is Numbered else other)
-
-    return run
-
-
-def _computed(name: str, reflected: bool) -> Callable[[Numbered, Any], Any]:
-    function = getattr(operator, name)
-
-    def run(self: Numbered, other: Any) -> Any:
-        others = _each(self, other) if self.is_live else None
-        if others is not None:
-            pairs = list(zip(self.values, others, strict=True))
-            try:
-                found = tuple(function(b, a) if reflected else function(a, b) for a, b in pairs)
-            except (ArithmeticError, ValueError):
-                found = ()
-            if found and all(type(value) is int for value in found):
-                return Numbered(self.loop, found)
-        mine, its = self.seen(), other.seen() if type(other) is Numbered else other
-        return function(its, mine) if reflected else function(mine, its)
-
-    return run
-
-
-for _name in ("eq", "ne", "lt", "le", "gt", "ge"):
-    setattr(Numbered, f"__{_name}__", _compared(f"__{_name}__"))
-for _name in ("add", "sub", "mul", "floordiv", "mod"):
-    setattr(Numbered, f"__{_name}__", _computed(_name, False))
-    setattr(Numbered, f"__r{_name}__", _computed(_name, True))
-for _name in (
-    *("hash", "str", "repr", "format", "int", "float", "index", "neg", "pos", "abs", "invert"),
-    *("truediv", "rtruediv", "pow", "rpow", "divmod", "rdivmod", "lshift", "rlshift", "rshift"),
-    *("rrshift", "and", "rand", "or", "ror", "xor", "rxor", "round", "trunc", "floor", "ceil"),
-):
-    setattr(Numbered, f"__{_name}__", _pinned(f"__{_name}__"))
-
-
-def _truth(self: Numbered) -> bool:
-    if self.is_live:
-        return bool(self.loop.split([value != 0 for value in self.values]))
-    return self.seen() != 0
-
-
-Numbered.__bool__ = _truth  # type: ignore[method-assign]
-
-
-def contains(container: Any, item: Numbered) -> bool:
-    """`item in container`, of keys."""
-    if item.is_live:
-        return bool(item.loop.split([value in container for value in item.values]))
-    return item.seen() in container
-
-
-def given_away(
-    m: Machine, function: Value, args: list[Value], kwargs: dict[str, Value]
-) -> None:
-    """A function that is none of the checked code's gets these: it sees the numbers themselves."""
-    if isinstance(function, Native) and function.numbered:
-        return
-    if function is m.builtins["isinstance"]:  # which sees only that it is a number
-        args[:] = [int.__int__(value) if type(value) is Numbered else value for value in args]
-    for index, value in enumerate(args):
-        if type(value) is Numbered:
-            args[index] = value.seen()
-    for name, value in kwargs.items():
-        if type(value) is Numbered:
-            kwargs[name] = value.seen()
-
-
 @dataclass(frozen=True, slots=True)
 class Rows:
     """What a loop runs over: numbers, or layers (`over`), counted from `start` or not.
@@ -400,7 +274,7 @@ class Rows:
 def rows(m: Machine, stmt: ast.For, source: Value) -> Rows | None:
     """What a loop runs over, if it is one whose iterations may be told apart."""
     outline = m.outline
-    if outline is None or not outline.shortened or outline.loop is not None:
+    if outline is None or not outline.shortened or m.loop is not None:
         return None
     if outline.building or outline.depth or not outline.indices:
         return None
@@ -423,17 +297,15 @@ def run(m: Machine, frame: Frame, stmt: ast.For, rows: Rows) -> Signal | None:
     """A `for` loop, without the iterations that do what others did."""
     outline = m.outline
     assert outline is not None
-    loop = outline.loop = Loop(outline, rows)
+    loop = m.loop = Loop(outline, rows)
     try:
         return _iterations(m, frame, stmt, loop, rows)
     finally:
         loop.active = False
-        outline.loop = None
+        m.loop = None
 
 
-def _iterations(
-    m: Machine, frame: Frame, stmt: ast.For, loop: Loop, rows: Rows
-) -> Signal | None:
+def _iterations(m: Machine, frame: Frame, stmt: ast.For, loop: Loop, rows: Rows) -> Signal | None:
     from checker.interpreter import statements
 
     before: State | None = None
@@ -465,4 +337,4 @@ def _iterations(
     return statements.run_block(m, frame, stmt.orelse)
 
 
-__all__ = ["DIFFERS", "Loop", "Numbered", "contains", "given_away", "rows", "run"]
+__all__ = ["DIFFERS", "Loop", "rows", "run"]

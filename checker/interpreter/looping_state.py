@@ -51,19 +51,20 @@ class State:
 
     `tokens` spells it out with names replaced by numbers in the order in which they come up, which
     is the order of `names`. `left` are the places that hold something of that iteration itself:
-    what is there after another iteration is known.
+    what is there after another iteration is known. `kept` keeps alive what tokens name by identity.
     """
 
     tokens: list[Any] = field(default_factory=list)
     names: list[str] = field(default_factory=list)
     left: list[tuple[Any, Any, Any]] = field(default_factory=list)
+    kept: list[Any] = field(default_factory=list)
 
     def jump(self, m: Machine, loop: Loop, before: State, first: int, place: int) -> bool:
         """Goes on as if the iterations from `first` up to `place` had run.
 
         False, and nothing done, where a boundary would not be the one it is.
         """
-        from checker.interpreter.looping import Numbered
+        from checker.interpreter.numbered import Numbered
 
         outline = loop.outline
         number = loop.source[first - 1]
@@ -158,7 +159,6 @@ class _Writer:
         self.loop = loop
         self.found = State()
         self.seen: dict[int, int] = {}
-        self.kept: list[Any] = []
         self.numbers: dict[str, int] = {}
         self.terms: dict[Term, Any] = {}
         entry = loop.outline.entries.get(loop.source[loop.at])
@@ -176,7 +176,7 @@ class _Writer:
         if number is not None or len(self.found.tokens) > _MOST:
             return False
         self.seen[id(value)] = len(self.seen)
-        self.kept.append(value)
+        self.found.kept.append(value)
         return True
 
     def scope(self, scope: Scope | None) -> None:
@@ -189,13 +189,14 @@ class _Writer:
     def items(self, holder: Any, items: Any, *, local: bool = False) -> None:
         """Values under keys, or of local names."""
         for key, value in list(items):
+            self.found.kept.append(key)
             self.add("'", key if isinstance(key, (str, int)) else id(key))
             if not self.own(holder, key, value, local):
                 self.value(value)
 
     def own(self, holder: Any, key: Any, value: Value, local: bool) -> bool:
         """Whether a value is the iteration's own number, or its layer under a local name."""
-        from checker.interpreter.looping import Numbered
+        from checker.interpreter.numbered import Numbered
 
         if type(value) is Numbered:
             if value.loop is not self.loop or value.made != self.loop.at:
@@ -213,7 +214,7 @@ class _Writer:
 
     def value(self, value: Value) -> None:
         """Any value."""
-        from checker.interpreter.looping import Numbered
+        from checker.interpreter.numbered import Numbered
 
         if type(value) is Numbered:
             self.add(object())
@@ -223,34 +224,38 @@ class _Writer:
             self.add(value)
         elif isinstance(value, _FIXED):
             self.add(id(value) if not isinstance(value, External) else value.path)
-            self.kept.append(value)
+            self.found.kept.append(value)
         elif isinstance(value, Instance):
             self.instance(value)
         elif isinstance(value, Tensor):
             self.tensor(value)
         elif isinstance(value, Open):
             self.add("open", id(value))
-            self.kept.append(value)
+            self.found.kept.append(value)
         elif isinstance(value, Unknown):
             self.add("unknown", value.reason)
-        elif isinstance(value, (list, tuple)):
-            self.add(type(value).__name__)
-            if isinstance(value, tuple) or self.is_new(value):
-                self.add(len(value))
-                for place, item in enumerate(value):
-                    if isinstance(value, tuple) or not self.own(value, place, item, False):
-                        self.value(item)
-        elif isinstance(value, dict):
-            self.add("dict")
-            if self.is_new(value):
-                self.items(value, value.items())
-        elif isinstance(value, (set, frozenset)):
-            self.add("set")
-            if self.is_new(value):
-                plain = all(type(item) in (bool, int, str) for item in value)
-                self.add(sorted(map(repr, value)) if plain else object())
+        elif isinstance(value, (list, tuple, dict, set, frozenset)):
+            self.container(value)
         else:
             self.callable(value)
+
+    def container(self, value: Any) -> None:
+        """A container of Python's own; tuples have no identity of their own."""
+        self.add(type(value).__name__)
+        if isinstance(value, tuple):
+            self.add(len(value))
+            for item in value:
+                self.value(item)
+        elif not self.is_new(value):
+            return
+        elif isinstance(value, list):
+            self.add(len(value))
+            self.items(value, enumerate(value))
+        elif isinstance(value, dict):
+            self.items(value, value.items())
+        else:
+            plain = all(type(item) in (bool, int, str) for item in value)
+            self.add(sorted(map(repr, value)) if plain else object())
 
     def callable(self, value: Value) -> None:
         """Functions with what they hold; anything else is equal to nothing."""
@@ -277,9 +282,9 @@ class _Writer:
                 self.add("super", id(after))
                 self.value(start)
             case Native():
-                self.add("native", value.name, id(value.call.__code__))  # type: ignore[attr-defined]
+                self.add("native", value.name, id(value.call.__code__))
                 if self.is_new(value):
-                    for cell in value.call.__closure__ or ():  # type: ignore[attr-defined]
+                    for cell in value.call.__closure__ or ():
                         held = cell.cell_contents
                         if isinstance(held, (*_SCALARS, list, dict, set, tuple, Instance, Tensor)):
                             self.value(held)
@@ -296,7 +301,7 @@ class _Writer:
         self.add("object")
         if not self.is_new(value):
             return
-        self.kept.append(value.cls)
+        self.found.kept.append(value.cls)
         if value.attrs and all(type(item) is Native for item in value.attrs.values()):
             self.add(id(value.cls), len(value.attrs))  # a name space of ours: nothing changes it
             return

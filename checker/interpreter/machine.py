@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from checker.graph.terms import Pool, Term
+    from checker.interpreter.looping import Loop
     from checker.interpreter.outline import Outline
     from checker.interpreter.results import Results
     from checker.interpreter.slicing import Slice
@@ -159,6 +160,7 @@ class Machine:
         self.trying = 0
         self.attempting = 0
         self.outline: Outline | None = None
+        self.loop: Loop | None = None
         self.slice: Slice | None = None
         self.steps = 0
         self.looked = 0

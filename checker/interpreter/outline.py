@@ -28,7 +28,6 @@ from checker.interpreter.values import (
 
 if TYPE_CHECKING:
     from checker.graph.terms import Term
-    from checker.interpreter.looping import Loop
     from checker.interpreter.machine import Machine
     from checker.location import Location
 
@@ -67,7 +66,6 @@ class Outline:
     choices: dict[int, list[ClassValue]] = field(default_factory=dict)
     kept: list[ClassValue] = field(default_factory=list)
     joined: dict[int, Joined] = field(default_factory=dict)
-    loop: Loop | None = None
     shortened: bool = True
     unclear: list[str] = field(default_factory=list)
     called_at: Location | None = None
@@ -97,8 +95,8 @@ class Outline:
         from checker.interpreter import calls
 
         _, args, kwargs = found
-        if self.loop is not None:
-            args, kwargs = self.loop.arguments(m, instance, args, kwargs)
+        if m.loop is not None:
+            args, kwargs = m.loop.arguments(m, instance, args, kwargs)
         del self.pending[id(instance)]
         init = instance.cls.lookup("__init__")
         if init is None:
@@ -113,8 +111,8 @@ class Outline:
         finally:
             self.depth = outer
             self.building.pop()
-            if self.loop is not None:
-                self.loop.finished(m, instance)
+            if m.loop is not None:
+                m.loop.finished(m, instance)
 
     def mark_layers(self, items: Value) -> None:
         """Notes the modules of a list that is as long as there are layers."""
@@ -224,8 +222,8 @@ class Outline:
         if index is None or self.depth:
             return calls.call_instance(m, instance, args, kwargs)
         self.called_at = self.called_at or m.location()
-        if self.loop is not None:
-            self.loop.entered(index)
+        if m.loop is not None:
+            m.loop.entered(index)
         self.enter(index)
         try:
             return calls.call_instance(m, instance, args, kwargs)

@@ -173,8 +173,8 @@ def lookup(m: Machine, frame: Frame, name: str) -> Value:
         return frame.scope.names[name]
     while scope is not None:
         if name in scope.names and (scope is frame.scope or not scope.is_class):
-            if m.outline is not None and m.outline.loop is not None:
-                m.outline.loop.saw(scope.names[name])
+            if m.loop is not None:
+                m.loop.saw(scope.names[name])
             return scope.names[name]
         if name in scope.code.global_names:
             break
@@ -193,8 +193,8 @@ def _outer(m: Machine, frame: Frame, name: str) -> Value:
         value = module.scope.names[name]
     else:
         value = _global(m, frame, name)
-    if m.outline is not None and m.outline.loop is not None:
-        m.outline.loop.saw(value)
+    if m.loop is not None:
+        m.loop.saw(value)
     return value
 
 
@@ -217,9 +217,9 @@ def _global(m: Machine, frame: Frame, name: str) -> Value:
 def bind(m: Machine, frame: Frame, name: str, value: Value) -> None:
     """`name = value` in the scope that `name` belongs to."""
     scope = frame.scope
-    if m.outline is not None and m.outline.loop is not None:
-        if name in scope.code.global_names or name in scope.code.nonlocal_names:
-            m.outline.loop.spoiled = True
+    code = scope.code
+    if m.loop is not None and (name in code.global_names or name in code.nonlocal_names):
+        m.loop.spoiled = True
     if name in scope.code.global_names:
         frame.module.scope.names[name] = value
         frame.module.done_names.add(name)
