@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from checker.graph.matching import IDENTICAL, Change, Kind, Match, Move, Pair
-from checker.graph.terms import postorder
+from checker.graph.terms import holder, postorder
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -50,7 +50,7 @@ class Trace:
                 inherited: dict[Edge, None] = (
                     self.uses[pair]
                     if match.move is Move.WITHOUT_SERVE
-                    else {(pair[0], below[0]): None}
+                    else {(holder(pair[0], below[0]), below[0]): None}
                 )
                 self.uses.setdefault(below, {}).update(inherited)
         alike = postorder(*identical)
