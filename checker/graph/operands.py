@@ -75,7 +75,8 @@ class Operands:
         """
         if continued(t) and continued(s):
             items = _taken_off(t, 1), _taken_off(s, 1)
-            if self._akin(items[0][1], items[1][1]) >= KIN:
+            ends = items[0][1], items[1][1]
+            if max(self._akin(*ends), self._plain(*ends)) >= KIN:
                 return items
         most = LARGEST if continued(t) and continued(s) else LONGEST + LARGEST
         options = [
@@ -104,7 +105,8 @@ class Operands:
     def _misfit(self, ours: Items, theirs: Items) -> tuple[float, int]:
         """How badly the ends of two sums fit: those without a partner, less those with one."""
         ends = ours[1:], theirs[1:]
-        found, left, right = self._partners(*ends, ((self._akin, KIN),))
+        measures = ((self._akin, KIN), (self._plain, KIN))
+        found, left, right = self._partners(*ends, measures)
         rest = ours[0][0], theirs[0][0]
         same = 2 * LARGEST if rest[0] is rest[1] else 0
         return len(left) + len(right) - min(len(found), 1) - same, len(ours) + len(theirs)
