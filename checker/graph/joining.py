@@ -19,6 +19,13 @@ def join(b: Rules, left: Term, right: Term, axis: int) -> Term | None:
     """`concat(left, right)` along `axis` as one term that is no concatenation, if there is one."""
     if left.op != right.op:
         return None
+    pair = (left, right, axis)
+    if pair not in b.joined:  # deep terms share most of what is below them
+        b.joined[pair] = _join(b, left, right, axis)
+    return b.joined[pair]
+
+
+def _join(b: Rules, left: Term, right: Term, axis: int) -> Term | None:
     shape = with_axis(left.shape, axis, left.shape[axis] + right.shape[axis])
     if left.op == "slice":
         return _join_slices(b, left, right, axis)

@@ -9,7 +9,7 @@ from checker.graph import matching as m
 from checker.graph.elementwise import LONGEST
 from checker.graph.matching import Found, Match, Pair
 from checker.graph.rotary import shift_of
-from checker.graph.terms import continued
+from checker.graph.terms import continued, summands
 
 if TYPE_CHECKING:
     from checker.graph.likeness import Likeness
@@ -78,7 +78,8 @@ class Operands:
             ends = items[0][1], items[1][1]
             if max(self._akin(*ends), self._plain(*ends)) >= KIN:
                 return items
-        most = LARGEST if continued(t) and continued(s) else LONGEST + LARGEST
+        near = min(len(summands(t)), len(summands(s))) <= LONGEST + LARGEST
+        most = LONGEST + LARGEST if near else LARGEST
         options = [
             (ours, theirs)
             for ours in self._ends(t, most)
