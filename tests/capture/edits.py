@@ -313,3 +313,86 @@ def only_names_and_comments_of_the_stream(s: Source) -> None:
         if name.id == "value":
             s.put(name, "amount")
     s.append("# nothing\n")
+
+
+# -- more ways to say the same, and not quite the same -----
+
+
+@case(LLAMA, OLD, "LlamaForCausalLM", (3, 31, 59))
+@case(LLAMA, NEW, "LlamaForCausalLM", (3, 31, 59))
+def ids_as_a_set(s: Source) -> None:
+    value = s.assign(LLAMA_SET, "self.model.layers_to_capture", -1).value
+    s.put(value, f"set({s.of(value)})")
+
+
+@case(LLAMA, OLD, "LlamaForCausalLM", (4, 32, 60), ids=(59, 3, 31))
+@case(LLAMA, NEW, "LlamaForCausalLM", (4, 32, 60), ids=(59, 3, 31))
+def ids_sorted_in_a_tuple(s: Source) -> None:
+    value = s.assign(LLAMA_SET, "self.model.layers_to_capture", -1).value
+    s.put(value, f"tuple(sorted({s.of(value)}))")
+
+
+@case(LLAMA, OLD, "LlamaForCausalLM", (2, 30, 58))
+@case(LLAMA, NEW, "LlamaForCausalLM", (2, 30, 58))
+def ids_counted_down_from_the_end(s: Source) -> None:
+    """61 layers: 58 is the third last."""
+    s.put(s.spelled(LLAMA_SET, "val + 1")[0], "self.config.num_hidden_layers - (61 - val)")
+
+
+@case(LLAMA, OLD, "LlamaForCausalLM", (3, 31))
+@case(LLAMA, NEW, "LlamaForCausalLM", (3, 31))
+def only_so_many_ids(s: Source) -> None:
+    value = s.assign(LLAMA_SET, "self.model.layers_to_capture", -1).value
+    s.put(value, f"({s.of(value)})[:2]")
+
+
+@case(LLAMA, OLD, "LlamaForCausalLM", (3, 31, 59), aliased=IDS, every_day=True)
+def written_to_once_kept(s: Source) -> None:
+    """Each kept state is added to in place by the layer that follows."""
+    s.before(
+        _loop(s).body[-1],
+        "if aux_hidden_states and i in self.layers_to_capture:\n"
+        "    aux_hidden_states[-1].add_(hidden_states)",
+    )
+
+
+@case(LLAMA, OLD, "LlamaForCausalLM", (4, 32, 60))
+def kept_after_the_layer(s: Source) -> None:
+    loop = _loop(s)
+    s.put(s.spelled(FORWARD, "i in self.layers_to_capture")[0], "False")
+    s.after(
+        loop.body[-1],
+        "if i in self.layers_to_capture:\n    aux_hidden_states.append(hidden_states + residual)",
+    )
+
+
+@case(LLAMA, OLD, "LlamaForCausalLM", ("not-a-boundary",) * 3)
+def only_the_residual_kept(s: Source) -> None:
+    s.put(s.spelled(FORWARD, "hidden_states + residual")[0], "residual.clone()")
+
+
+@case(LLAMA, OLD, "LlamaForCausalLM", (3, 3, 31, 31, 59, 59))
+def each_kept_twice(s: Source) -> None:
+    s.put(s.spelled(FORWARD, "hidden_states + residual")[0], "hidden_states + residual")
+    s.before(
+        _loop(s).body[0],
+        "if i in self.layers_to_capture:\n    aux_hidden_states.append(residual + hidden_states)",
+    )
+
+
+@case(LLAMA, OLD, "LlamaForCausalLM", (3, 31, 59))
+def a_counter_beside_the_loop(s: Source) -> None:
+    """What counts for itself is the loop's number."""
+    loop = _loop(s)
+    s.before(loop, "count = self.start_layer - 1")
+    s.before(loop.body[0], "count += 1")
+    s.put(s.spelled(FORWARD, "i in self.layers_to_capture")[0], "count in self.layers_to_capture")
+
+
+@case(LLAMA, OLD, "LlamaForCausalLM", (4, 32, 60))
+def a_state_of_the_layer_before(s: Source) -> None:
+    """Asked for by the number that the last round had."""
+    loop = _loop(s)
+    s.before(loop, "last = -1")
+    s.put(s.spelled(FORWARD, "i in self.layers_to_capture")[0], "last in self.layers_to_capture")
+    s.after(loop.body[-1], "last = i")

@@ -33,6 +33,9 @@ ROWS = [
     ("0.5.23", "Glm4MoeLiteForCausalLM", (-1, 2, 30), (2, 30), (), ALL),
     ("0.5.23", "Gemma3ForCausalLM", None, ("not-a-boundary",) * 3, (), ALL),
     ("0.5.23", "MiniMaxM3SparseForConditionalGeneration", None, (3, 31, 59), (), ALL),
+    ("0.5.20", "Gemma3ForCausalLM", (60,), ("not-a-boundary",), (), ALL),
+    ("0.5.23", "Glm5NextForConditionalGeneration", (-1, 2, 30), (0, 3, 31), (), ALL),
+    ("0.5.23", "Glm5NextForConditionalGeneration", None, (2, 30, 58), (), FAST),
 ]
 
 
@@ -62,3 +65,13 @@ def test_what_a_release_hands_over(
     assert found.is_decided, found.reason
     assert (found.boundaries, found.aliased) == (boundaries, aliased)
     assert (found.error is not None) == (boundaries is None)
+
+
+def test_a_target_whose_parts_its_configuration_counts() -> None:
+    """What is built for each of a number of blocks that is not known is not guessed."""
+    name = "InternS2MobiusForConditionalGeneration"
+    kinds = ["linear_attention", "full_attention"] * 31
+    text = {"num_hidden_layers": 61, "num_blocks": 4, "layer_types": kinds[:61]}
+    found = capture(subject("0.5.23"), Question(name, 61, (2, 30, 58), {"text_config": text}))
+    assert found.boundaries == (3, 31, 59), found.reason
+    assert not capture(subject("0.5.23"), Question(name, 61, (2, 30, 58))).is_decided
