@@ -178,7 +178,7 @@ def ranks(case: Case, _: Mapping[str, ClauseResult]) -> ClauseResult | None:
         message = f"{_deployed(tensor)} the server {handed}, {_listed(one.boundaries or ())} else"
         if tensor > 1 and several.error is None:
             message += ": a captured value is not summed over ranks"
-        served = replace(_served(case), value=_listed(several.boundaries or ()))
+        served = replace(_served(case), value=handed)
         return ClauseResult(
             clause.id, Status.VIOLATED, clause.severity, message=message, serve=served
         )

@@ -204,7 +204,8 @@ CASES: dict[str, tuple[Edits, str]] = {
             (
                 START,
                 START
-                + f"{INDENT}seen = []\n{INDENT}add, size = seen.append, seen.__len__\n{INDENT}del seen\n",
+                + f"{INDENT}seen = []\n{INDENT}add, size = seen.append, seen.__len__\n"
+                + f"{INDENT}del seen\n",
             ),
             (TEST, "if size() == 9:"),
             (CALL, _after("add(None)")),
@@ -294,8 +295,9 @@ CASES: dict[str, tuple[Edits, str]] = {
         (
             (
                 CLASS,
-                "class Other(Layer):\n    def forward(self, hidden, residual):\n        hidden, residual = super().forward(hidden, residual)\n        return hidden + residual, None\n"
-                + CLASS,
+                "class Other(Layer):\n    def forward(self, hidden, residual):\n"
+                "        hidden, residual = super().forward(hidden, residual)\n"
+                "        return hidden + residual, None\n" + CLASS,
             ),
             (MADE, MADE.replace("Layer(config, i)", "(Other if i % 5 == 4 else Layer)(config, i)")),
         ),
@@ -306,7 +308,8 @@ CASES: dict[str, tuple[Edits, str]] = {
             (
                 NEXT,
                 NEXT
-                + f"{INDENT}if self.index % 5 == 4:\n{INDENT}    hidden = hidden + residual\n{INDENT}    residual = hidden * 0\n",
+                + f"{INDENT}if self.index % 5 == 4:\n{INDENT}    hidden = hidden + residual\n"
+                + f"{INDENT}    residual = hidden * 0\n",
             ),
             (FIRST, FIRST + f"{INDENT}self.index = index\n"),
         ),
