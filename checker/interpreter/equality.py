@@ -226,6 +226,9 @@ def identical(m: Machine, left: Value, right: Value) -> Verdict:
         return _external(m, left, right)
     if left is right:
         return True
+    if isinstance(left, Numbered) or isinstance(right, Numbered):
+        numbers = all(type(side) in (int, Numbered) for side in (left, right))
+        return numbers and bool(left == right)
     scalars = (int, str, bool, float, Poly)
     return isinstance(left, scalars) and type(left) is type(right) and bool(left == right)
 

@@ -276,7 +276,7 @@ def rows(m: Machine, stmt: ast.For, source: Value) -> Rows | None:
     outline = m.outline
     if outline is None or not outline.shortened or m.loop is not None:
         return None
-    if outline.building or outline.depth or not outline.indices:
+    if outline.building or outline.depth or not outline.indices or m.item_done is not None:
         return None
     if type(source) is range:
         return Rows(tuple(source)) if len(source) >= _FEWEST else None

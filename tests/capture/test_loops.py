@@ -64,6 +64,35 @@ CASES: dict[str, tuple[Edits, str]] = {
     "a power": (_test("i ** 2 in (16, 289)"), SUM),
     "negative": (_test("-i in (-4, -17)"), SUM),
     "a hash": (_test("hash(i) == 17 or i == 4"), SUM),
+    "identity": (_test("i is 4 or i is not True and i == 17"), SUM),
+    "a match": (
+        (
+            (
+                TEST,
+                f"match i:\n{BODY}    case 4 | 17:\n{BODY}        pass\n{BODY}    case _:\n"
+                f"{BODY}        {CALL}{BODY}        continue\n{BODY}if True:",
+            ),
+        ),
+        SUM,
+    ),
+    "a table with a default": (_test("{4: -1, 17: -1}.get(i, i) == -1"), SUM),
+    "a list of lists": (_test("[[j] for j in range(24)][i] in ([4], [17])"), SUM),
+    "a number kept in a list": (
+        (
+            (START, START + f"{INDENT}last = [0]\n"),
+            (TEST, "if last[0] in self.wanted:"),
+            (CALL, _after("last[0] = i")),
+        ),
+        SUM,
+    ),
+    "numbers kept": (
+        (
+            (START, START + f"{INDENT}lasts = []\n"),
+            (TEST, "if sum(lasts) in (36, 153):"),
+            (CALL, _after("lasts.append(i)")),
+        ),
+        SUM,
+    ),
     "three at once": (_test("4 <= i < 6 or i == 17"), SUM),
     "an attribute of the layer": (
         (
