@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from checker.engines import handover, pins, registry
 from checker.engines.stages import Inputs, machine_for, run_stage, stage_module
 from checker.graph.terms import Pool
-from checker.interpreter.looping import DIFFERS
+from checker.interpreter.numbered import DIFFERS
 from checker.interpreter.outline import Outline
 from checker.interpreter.outline_building import UNBUILT
 from checker.interpreter.values import ClassValue, Raised, Stuck, Unknown

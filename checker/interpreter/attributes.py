@@ -252,6 +252,7 @@ def plain_put(m: Machine, value: Instance, name: str, new: Value) -> None:
     if m.outline is not None:
         if m.loop is not None:
             m.loop.touched(value)
+        m.outline.check_passed(m, value)
         m.outline.ensure(m, value)
     found = value.cls.lookup(name)
     if found is not None:

@@ -37,6 +37,8 @@ def of_instance(m: Machine, value: Instance, name: str, special: bool) -> Value:
     if m.outline is not None:
         if m.loop is not None:
             m.loop.touched(value)
+        if m.outline.passed:
+            m.outline.check_passed(m, value)
         if m.outline.pending and not _is_code(cls, name):
             m.outline.ensure(m, value)
     if not special:

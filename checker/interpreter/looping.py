@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from checker.interpreter import looping_state
 from checker.interpreter.iteration import Counted, iterate
-from checker.interpreter.numbered import Numbered
+from checker.interpreter.numbered import DIFFERS, Numbered
 from checker.interpreter.values import (
     ClassMethod,
     ClassValue,
@@ -36,8 +36,6 @@ if TYPE_CHECKING:
     from checker.interpreter.outline import Outline
     from checker.interpreter.statements import Signal
 
-DIFFERS = "differs from layer to layer"
-"""How the reason of what only a loop without short cuts can tell ends."""
 _FEWEST = 6
 _CONSTANT = (
     bool,
@@ -64,8 +62,7 @@ class Loop:
     `source` has the number of each iteration's layer. `at` is the place of the iteration in it;
     `same` holds the places of those that have seen nothing else so far. `roots` are values that
     were reached past everything that is looked at anyway: globals, what classes and closures hold.
-    `spoiled`: nothing follows from this iteration. `ran` is the number of the layer that it ran,
-    `built` what that held when it was built.
+    `spoiled`: nothing follows from this iteration. `ran` is the number of the layer that it ran.
     """
 
     def __init__(self, outline: Outline, rows: Rows) -> None:
@@ -78,13 +75,12 @@ class Loop:
         self.same: set[int] = set()
         self.roots: dict[int, Value] = {}
         self.layers: dict[int, Instance] = {}
-        self.built: list[Any] | None = None
         self._places = {value: place for place, value in enumerate(self.source)}
         self._signatures: dict[int, _Signature | None] = {}
 
     def begin(self, place: int) -> None:
         """An iteration begins."""
-        self.at, self.active, self.spoiled, self.ran, self.built = place, True, False, None, None
+        self.at, self.active, self.spoiled, self.ran = place, True, False, None
         self.same = set(range(len(self.source)))
 
     def pin(self) -> None:
@@ -112,21 +108,6 @@ class Loop:
         if index != self.source[self.at] or self.ran is not None:
             self.spoiled = True
         self.ran = index
-
-    def finished(self, m: Machine, instance: Instance) -> None:
-        """An object is built: what the iteration's layer holds then is noted."""
-        index = self.outline.indices.get(id(instance))
-        if self.active and index is not None and index == self.source[self.at]:
-            self.built = looping_state.content(m, self, instance)
-
-    def tells(self, m: Machine) -> bool:
-        """Whether anything may follow from the iteration that was run.
-
-        Not where its layer keeps something: it would be missing in a layer that is not run.
-        """
-        if self.spoiled or self.ran is None or self.built is None:
-            return False
-        return looping_state.content(m, self, self.layers[self.ran]) == self.built
 
     def touched(self, instance: Instance) -> None:
         """An attribute of an object is read or set: of layers only the iteration's own counts."""
@@ -233,6 +214,7 @@ class Loop:
             return Numbered(self, tuple(each))
         if type(mine) is str and any(value != mine for value in each):
             return m.unknown(f"a text that {DIFFERS}", harmless=True)
+        self.saw(mine)
         return mine
 
 
@@ -323,7 +305,8 @@ def _iterations(m: Machine, frame: Frame, stmt: ast.For, loop: Loop, rows: Rows)
             return None if signal is statements.BREAK else signal
         frame.node = stmt
         place += 1
-        after = looping_state.state(m, loop) if loop.tells(m) and place < last else None
+        tells = not loop.spoiled and loop.ran is not None and place < last
+        after = looping_state.state(m, loop) if tells else None
         if before is None or after is None or before.tokens != after.tokens:
             known = []
         else:
@@ -337,4 +320,4 @@ def _iterations(m: Machine, frame: Frame, stmt: ast.For, loop: Loop, rows: Rows)
     return statements.run_block(m, frame, stmt.orelse)
 
 
-__all__ = ["DIFFERS", "Loop", "rows", "run"]
+__all__ = ["Loop", "rows", "run"]

@@ -74,12 +74,12 @@ class State:
         for known_as, known in outline.entries.items():
             if known_as != number and known is not None and moved & set(names_of(known)):
                 return False
-        if any(not isinstance(v, Numbered) and not loop.layers for _, _, v in self.left):
-            return False
         entry = outline.entries[number]
         for passed in loop.source[first - 1 : place - 1]:
             outline.entries[passed] = _like(m, entry, passed)
         outline.entries[loop.source[place - 1]] = entry  # what it was is now the last one's
+        for passed in loop.source[first - 1 : place]:
+            outline.passed[id(loop.layers[passed])] = loop.layers[passed]
         for holder, key, value in self.left:
             if isinstance(value, Numbered):
                 holder[key] = Numbered(loop, value.values, place - 1)
@@ -141,14 +141,6 @@ def state(m: Machine, loop: Loop) -> State | None:
         None if outline.awaited is None else outline.awaited - loop.source[loop.at],
     )
     return None if len(writer.found.tokens) > _MOST else writer.found
-
-
-def content(m: Machine, loop: Loop, layer: Instance) -> list[Any]:
-    """What a layer holds."""
-    writer = _Writer(m, loop)
-    writer.items(layer.attrs, layer.attrs.items())
-    writer.value(layer.data)
-    return writer.found.tokens
 
 
 class _Writer:
@@ -362,4 +354,4 @@ def _addends(term: Term) -> tuple[Term, ...]:
     return term.args if term.op == "add" else (term,)
 
 
-__all__ = ["State", "content", "names_of", "state"]
+__all__ = ["State", "names_of", "state"]

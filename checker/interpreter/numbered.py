@@ -13,6 +13,9 @@ if TYPE_CHECKING:
     from checker.interpreter.looping import Loop
     from checker.interpreter.machine import Machine
 
+DIFFERS = "differs from layer to layer"
+"""How the reason of what only a loop without short cuts can tell ends."""
+
 
 class Numbered(int):
     """A number that is known for each iteration of a loop; `values` has one for each.
@@ -136,4 +139,4 @@ def given_away(m: Machine, function: Value, args: list[Value], kwargs: dict[str,
             kwargs[name] = value.seen()
 
 
-__all__ = ["Numbered", "contains", "given_away"]
+__all__ = ["DIFFERS", "Numbered", "contains", "given_away"]

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from checker.graph.dims import symbol
 from checker.interpreter import outline_parts as parts
+from checker.interpreter.numbered import DIFFERS
 from checker.interpreter.open_values import Open
 from checker.interpreter.tensors import Tensor, arranged, fresh_input
 from checker.interpreter.values import (
@@ -50,7 +51,8 @@ class Outline:
     `layers` is the number of decoder layers: a list of that many modules holds them. `entries[b]`
     is what the first part of layer `b` is given (`entries[layers]`: what the first norm after the
     last layer is given), that is boundary `b`; None where it cannot be told. `shortened`: loops
-    leave out iterations that do what others did (`checker.interpreter.looping`). `unclear`: why
+    leave out iterations that do what others did (`checker.interpreter.looping`); `passed` are the
+    layers of those, which hold nothing of what they would. `unclear`: why
     what is handed over could not be told.
     """
 
@@ -67,6 +69,7 @@ class Outline:
     kept: list[ClassValue] = field(default_factory=list)
     joined: dict[int, Joined] = field(default_factory=dict)
     shortened: bool = True
+    passed: dict[int, Instance] = field(default_factory=dict)
     unclear: list[str] = field(default_factory=list)
     called_at: Location | None = None
     joined_at: Location | None = None
@@ -111,8 +114,6 @@ class Outline:
         finally:
             self.depth = outer
             self.building.pop()
-            if m.loop is not None:
-                m.loop.finished(m, instance)
 
     def mark_layers(self, items: Value) -> None:
         """Notes the modules of a list that is as long as there are layers."""
@@ -194,6 +195,11 @@ class Outline:
             return False
         shape = value.shape(m)
         return bool(shape) and shape[0] == symbol("S")
+
+    def check_passed(self, m: Machine, instance: Instance) -> None:
+        """Refuses to look at a layer that was left out: its answer is for a run of all layers."""
+        if id(instance) in self.passed:
+            raise m.stuck(f"what a layer that was run holds, which {DIFFERS}")
 
     # -- running -------------------------------------------------------------------------------
 

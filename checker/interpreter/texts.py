@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from checker.graph.dims import Poly
 from checker.interpreter.hosting import check_format, host, is_plain, plain
-from checker.interpreter.looping import DIFFERS
-from checker.interpreter.numbered import Numbered
+from checker.interpreter.numbered import DIFFERS, Numbered
 from checker.interpreter.values import (
     ClassValue,
     External,

@@ -69,8 +69,10 @@ CASES: dict[str, tuple[Edits, str]] = {
         (
             (
                 TEST,
-                f"match i:\n{BODY}    case 4 | 17:\n{BODY}        pass\n{BODY}    case _:\n"
-                f"{BODY}        {CALL}{BODY}        continue\n{BODY}if True:",
+                (
+                    f"match i:\n{BODY}    case 4 | 17:\n{BODY}        pass\n{BODY}    case _:\n"
+                    f"{BODY}        {CALL}{BODY}        continue\n{BODY}if True:"
+                ),
             ),
         ),
         SUM,
@@ -364,6 +366,29 @@ CASES: dict[str, tuple[Edits, str]] = {
                 "return hidden, kept",
                 "return hidden, [layer.state for layer in self.layers if layer.index in (4, 17)]",
             ),
+        ),
+        SUM,
+    ),
+    "two layers that keep a state": (
+        (
+            (TEST, "if False:"),
+            (
+                NEXT,
+                f"if self.index in (4, 17):\n{INDENT}    self.state = residual.clone()\n{INDENT}"
+                + NEXT,
+            ),
+            (FIRST, FIRST + f"{INDENT}self.index, self.state = index, None\n"),
+            ("return hidden, kept", "return hidden, [self.layers[i].state for i in (4, 17)]"),
+        ),
+        SUM,
+    ),
+    "what the last layer shares": (
+        (
+            (MADE, "shared = []\n" + INDENT + MADE.replace("config, i)", "config, i, shared)")),
+            ("def __init__(self, config, index):", "def __init__(self, config, index, shared):"),
+            (FIRST, FIRST + f"{INDENT}self.shared = shared\n"),
+            (NEXT, f"self.shared.append(residual.clone())\n{INDENT}" + NEXT),
+            ("return hidden, kept", "return hidden, self.layers[23].shared[4:6]"),
         ),
         SUM,
     ),
