@@ -24,7 +24,7 @@ from checker.engines.checkpoint import renamed
 from checker.errors import InputError
 from checker.judging.wording import spelled, stated
 from checker.launch import parse_launch
-from checker.sources import Tree, library_trees, open_source
+from checker.sources import Tree, is_project, library_trees, open_source
 from checker.stored.matching import Stored, matched
 from checker.syntax import Workspace
 
@@ -196,7 +196,7 @@ def open_side(
         InputError: no engine of the role is in it.
     """
     candidates = [e for e in engines if e.role == role]
-    name = spec.partition("==")[0]
+    name = spec.partition("==")[0].strip()
     named = [
         e for e in candidates if e.distribution == name or spec == f"installed:{e.distribution}"
     ]
@@ -216,7 +216,7 @@ def open_side(
     known = ", ".join(sorted(e.distribution for e in candidates))
     if problem is not None and (named or len(candidates) == 1):
         raise problem
-    if problem is not None and not _looks_like_folder(spec):
+    if problem is not None and is_project(name):
         raise InputError(
             f"{spec} is no {role} that is described", f"give one of: {known}", f"--{_OPTION[role]}"
         )
@@ -231,10 +231,6 @@ _OPTION = {"trainer": "train", "server": "serve"}
 def without_loading(engine: Engine) -> Engine:
     """The engine up to the point where a checkpoint is needed: parameters go by their paths."""
     return replace(engine, stages=tuple(s for s in engine.stages if s.name != "load"))
-
-
-def _looks_like_folder(spec: str) -> bool:
-    return "/" in spec or spec.startswith(".")
 
 
 def _libraries(engine: Engine, pins: Iterable[Pin]) -> tuple[tuple[str, str | None], ...]:
