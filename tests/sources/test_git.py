@@ -130,59 +130,6 @@ def test_folders_and_revisions_may_have_an_at_sign(repository: Path, tmp_path: P
 @pytest.mark.parametrize(
     ("spec", "said"),
     [
-        ("@nothing", "no revision nothing"),
-        ("@--output=stolen", "no revision"),
-        ("@-v1", "no revision"),
-        ("@", "no revision"),
-        ("@v1 --all", "no revision"),
-        ("@v1:python", "no revision"),
-    ],
-)
-def test_what_is_no_revision_is_said(repository: Path, spec: str, said: str) -> None:
-    with pytest.raises(InputError, match=said) as caught:
-        open_source(f"git:{repository}{spec}", package="engine")
-    assert "git:" in str(caught.value)
-    assert not (repository / "stolen").exists()
-
-
-def test_what_is_no_repository_is_said(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="no such folder"):
-        open_source(f"git:{tmp_path}/nowhere@v1", package="engine")
-    with pytest.raises(InputError):
-        open_source(f"git:{tmp_path}@v1", package="engine")
-
-
-def test_another_package_is_said(repository: Path) -> None:
-    with pytest.raises(InputError, match="no Python package other"):
-        open_source(f"git:{repository}@v1", package="other")
-
-
-def test_nothing_the_repository_configures_is_run(repository: Path, tmp_path: Path) -> None:
-    proof = tmp_path / "ran"
-    for name in ("core.fsmonitor", "core.sshCommand", "diff.external", "filter.x.smudge"):
-        git(repository, "config", name, f"touch {proof}")
-    (repository / ".gitattributes").write_text("*.py filter=x diff=x\n", "utf-8")
-    git(repository, "config", "diff.x.textconv", f"touch {proof}")
-    proof.unlink(missing_ok=True)
-    tree = open_source(f"git:{repository}@v1", package="engine")
-    assert tree.read("python/engine/draft.py") == b"x = 1\n"
-    assert not proof.exists()
-
-
-def test_folders_and_revisions_may_have_an_at_sign(repository: Path, tmp_path: Path) -> None:
-    git(repository, "tag", "v@1")
-    (repository / "python" / "engine" / "draft.py").write_text("x = 2\n", "utf-8")
-    git(repository, "commit", "-q", "-a", "-m", "more")
-    odd = repository.rename(tmp_path / "fork@home")
-    path = "python/engine/draft.py"
-    for revision, want in (("@v@1", b"1"), ("@HEAD@{0}", b"2"), ("@HEAD@{1}", b"1"), ("", b"2")):
-        tree = open_source(f"git:{odd}{revision}", package="engine")
-        assert want in tree.read(path.removeprefix("python/") if not tree.exists(path) else path)
-
-
-@pytest.mark.parametrize(
-    ("spec", "said"),
-    [
         ("git:{0}@nope", "no revision nope there"),
         ("git:{0}@-h", "'-h' is no revision"),
         ("git:{0}-not@HEAD", "no such folder"),
