@@ -63,6 +63,10 @@ class Opened:
         """The engine's own source."""
         return self.trees[0]
 
+    def anew(self) -> Opened:
+        """The same side, with nothing taken from what was worked out before."""
+        return replace(self, keeper=None)
+
     def outline(self, added: Iterable[Added] = ()) -> Subject:
         """The engine's own tree alone, for running targets in outline.
 
