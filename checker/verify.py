@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from checker.contract.formats import format_of
 from checker.engines import (
     STEPS,
+    Captured,
     Extraction,
     Failure,
     Launched,
@@ -42,7 +43,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
     from checker.configs import ConfigFile
-    from checker.engines import Captured, Inputs, Question, Subject
+    from checker.engines import Inputs, Question, Subject
     from checker.location import Location
     from checker.pairing import Pairing
     from checker.report.model import ClauseResult
@@ -140,14 +141,16 @@ class Reader:
         train = pair.trained(learner, pool, pair.train_config)
         stored = pair.stored(train)
         inputs = pair.served(train, stored)
-        flags = launched(deployed, inputs) if request.launch else None
+        flags = _launched(request, deployed, inputs)
         if flags is not None:  # the draft is served with what the server makes of its flags
-            inputs = replace(inputs, launch={**inputs.launch, **flags.effective()})
+            pair, inputs = _in_force(pair, inputs, flags)
         inputs = with_schedule(deployed, inputs)
         serve = extract_side(deployed, pool, inputs)
         if serve.captures:
             serve.ranks = _ranks(request, flags)
             self._capture(pair, train, serve, inputs, brief)
+            if flags is not None and flags.target_doubt and serve.captured is not None:
+                serve.captured = _doubted(serve.captured, flags.target_doubt)
         wires = pair.contract.wires
 
         def compare_without(config: dict[str, Any]) -> Comparison | None:
@@ -271,6 +274,32 @@ def _side(opened: Opened, extraction: Extraction, configured: Configured) -> Sid
     )
 
 
+def _launched(request: VerifyRequest, deployed: Subject, inputs: Inputs) -> Launched | None:
+    """What the server makes of its launch line, and of ranks that are asked for beside it."""
+    asked = {"tp_size": request.tensor_parallel, "pp_size": request.pipeline_parallel}
+    ranks = {name: count for name, count in asked.items() if count > 1}
+    if not request.launch and not ranks:
+        return None
+    return launched(deployed, replace(inputs, launch={**inputs.launch, **ranks}))
+
+
+def _in_force(pair: Pairing, inputs: Inputs, flags: Launched) -> tuple[Pairing, Inputs]:
+    """What is checked once the launch line has its say in both models' configurations."""
+    settings = {**inputs.settings, "overrides": {"draft": dict(flags.overrides)}}
+    inputs = replace(inputs, launch={**inputs.launch, **flags.effective()})
+    if flags.overrides:
+        inputs = replace(inputs, settings=settings)
+        pair = replace(pair, serve_config={**pair.serve_config, **flags.overrides})
+    if flags.target is not None:
+        inputs = replace(inputs, target_config=flags.target)
+        pair = replace(pair, target=flags.target)
+    return pair, inputs
+
+
+def _doubted(captured: Captured, doubt: str) -> Captured:
+    return Captured(captured.target, captured.ids, reason=doubt)
+
+
 def _ranks(request: VerifyRequest, flags: Launched | None) -> tuple[int, int]:
     """Tensor and pipeline parallelism: what is asked for counts before the launch line."""
     tensor, pipeline = (1, 1) if flags is None else flags.ranks
@@ -282,7 +311,7 @@ def _assumptions(
     request: VerifyRequest, train: Extraction, serve: Extraction, flags: Launched | None
 ) -> Iterator[str]:
     yield from request.notes
-    deployment = _DEPLOYMENT if flags is None else _LAUNCHED
+    deployment = _LAUNCHED if request.launch else _DEPLOYMENT
     yield deployment
     tensor, pipeline = _ranks(request, flags)
     ranks = f"tensor parallelism {tensor}, pipeline parallelism {pipeline}"

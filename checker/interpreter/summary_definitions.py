@@ -283,6 +283,8 @@ DEFINITIONS: dict[str, Callable[..., Value]] = {
     "classes": excerpts.classes,
     "defined": excerpts.defined,
     "lines": excerpts.lines,
+    "own": excerpts.own,
+    "run_about": excerpts.run_about,
     "run_part": excerpts.run_part,
     "follow": slicing.follow,
     "is_function": lambda m, x: isinstance(x, Function),
