@@ -55,10 +55,13 @@ def training_target(case: Case, _: Mapping[str, ClauseResult]) -> ClauseResult |
 
 
 def _moved(term: Term) -> str | None:
-    """How far off their tokens' places the states of the targets are, where they are."""
+    """What parts the states of the targets from the tokens, where something does.
+
+    A trainer's description adds it to the name of the states, after a colon.
+    """
     for inner in postorder(term):
-        if inner.op == "input" and (at := str(inner.attr("name")).find("moved by ")) >= 0:
-            return str(inner.attr("name"))[at:]
+        if inner.op == "input" and (said := str(inner.attr("name")).partition(": ")[2]):
+            return said
     return None
 
 
