@@ -66,7 +66,7 @@ def target(version: str, place: Path, mask: str | None) -> ClauseResult:
     [pytest.param(v, marks=[] if v == EVERY_DAY else [pytest.mark.long]) for v in RELEASES],
 )
 def test_a_mask_that_is_moved_otherwise_than_tokens_is_found(version: str, tmp_path: Path) -> None:
-    assert target(version, tmp_path / "plain", None).status is Status.HOLDS
+    assert "mask" not in target(version, tmp_path / "plain", None).message
     behind = target(version, tmp_path / "behind", "loss_mask[:-1]")
     assert behind.status is Status.VIOLATED
     assert "a mask that is moved by -1 places" in behind.message
