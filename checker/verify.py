@@ -14,6 +14,7 @@ from checker.engines import (
     Launched,
     asking,
     captured,
+    completed,
     extract_side,
     launched,
     question_for,
@@ -183,15 +184,25 @@ class Reader:
         """What the target really hands over, and ids for which it would be what was trained."""
         ids, server = serve.aux_layer_ids, pair.server
         asked_ids = None if ids is None else tuple(ids)
-        question = question_for(pair.target, asked_ids, pair.contract.target)
+        target = pair.target
+        question = question_for(target, asked_ids, pair.contract.target)
+        if question is None and target is not None and server.engine.capture is not None:
+            target = completed(server.subject(pair.stubs), target)
+            question = question_for(target, asked_ids, pair.contract.target)
         if question is None or server.engine.capture is None:
             return
         subject = server.outline(pair.contracts)
-        serve.told = said = told(subject, inputs.config, inputs.launch)
+        overrides = inputs.settings.get("overrides", {}).get("draft", {})
+        serve.told = said = told(subject, {**inputs.config, **overrides}, inputs.launch)
         if said is not None and said.is_told:
             question = replace(question, ids=said.ids)
             serve.aux_layer_ids = None if said.ids is None else list(said.ids)
         serve.captured = self._handed(subject, question)
+        if serve.captured.norm is not None and serve.captured.norm[0] is None and target:
+            target = completed(server.subject(pair.stubs), target)
+            if target != question.config:
+                question = replace(question, config=target)
+                serve.captured = self._handed(subject, question)
         if serve.ranks[0] > 1:
             launch = dict(inputs.launch)
             ranked = replace(question, ranks=serve.ranks[0], launch=launch)

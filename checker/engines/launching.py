@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from checker.engines.extraction import ENDS, Failure, failure_of
-from checker.engines.stages import machine_for, run_stage, stage_module
+from checker.engines.stages import Inputs, machine_for, run_stage, stage_module
 from checker.graph.terms import Pool
 from checker.interpreter.values import Unknown
 from checker.location import Location
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from checker.engines.description import Stage
-    from checker.engines.stages import Inputs, Subject
+    from checker.engines.stages import Subject
     from checker.interpreter.machine import Machine
 
 _STAGE = "launch"
@@ -89,6 +89,27 @@ def launched(subject: Subject, inputs: Inputs) -> Launched:
         failure = Failure(_STAGE, None, f"depends on {cause.text}", cause.location)
         return replace(first, failure=failure)
     return first
+
+
+def completed(subject: Subject, target: dict[str, Any]) -> dict[str, Any]:
+    """A target's configuration with the values that its class has for what it does not state.
+
+    As it was where nothing says how to complete it, or where its class is not known.
+    """
+    stage = subject.engine.target
+    if stage is None:
+        return target
+    inputs = Inputs({}, target_config=target)
+    m = machine_for(subject, Pool(), inputs)
+    m.eager_packages.clear()
+    module = stage_module(m, subject.engine, inputs)
+    try:
+        run_stage(m, module, stage)
+    except ENDS:
+        return target
+    found = {} if m.decisions else _mapping(module.scope.names, "completed")
+    known = {k: v for k, v in found.items() if isinstance(v, (bool, int, float, str))}
+    return {**known, **target}
 
 
 def _core(result: Launched) -> object:
