@@ -6,9 +6,9 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from checker.contract.formats import format_of
+from checker.deploying import doubted, handled, in_force, ranks_of
 from checker.engines import (
     STEPS,
-    Captured,
     Extraction,
     Failure,
     Launched,
@@ -16,7 +16,6 @@ from checker.engines import (
     captured,
     completed,
     extract_side,
-    launched,
     question_for,
     told,
     with_schedule,
@@ -44,7 +43,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
     from checker.configs import ConfigFile
-    from checker.engines import Inputs, Question, Subject
+    from checker.engines import Captured, Inputs, Question, Subject
     from checker.location import Location
     from checker.pairing import Pairing
     from checker.report.model import ClauseResult
@@ -142,16 +141,16 @@ class Reader:
         train = pair.trained(learner, pool, pair.train_config)
         stored = pair.stored(train)
         inputs = pair.served(train, stored)
-        flags = _launched(request, deployed, inputs)
+        flags = handled(request, deployed, inputs)
         if flags is not None:  # the draft is served with what the server makes of its flags
-            pair, inputs = _in_force(pair, inputs, flags)
+            pair, inputs = in_force(pair, inputs, flags)
         inputs = with_schedule(deployed, inputs)
         serve = extract_side(deployed, pool, inputs)
         if serve.captures:
-            serve.ranks = _ranks(request, flags)
+            serve.ranks = ranks_of(request, flags)
             self._capture(pair, train, serve, inputs, brief)
             if flags is not None and flags.target_doubt and serve.captured is not None:
-                serve.captured = _doubted(serve.captured, flags.target_doubt)
+                serve.captured = doubted(serve.captured, flags.target_doubt)
         wires = pair.contract.wires
 
         def compare_without(config: dict[str, Any]) -> Comparison | None:
@@ -285,46 +284,13 @@ def _side(opened: Opened, extraction: Extraction, configured: Configured) -> Sid
     )
 
 
-def _launched(request: VerifyRequest, deployed: Subject, inputs: Inputs) -> Launched | None:
-    """What the server makes of its launch line, and of ranks that are asked for beside it."""
-    asked = {"tp_size": request.tensor_parallel, "pp_size": request.pipeline_parallel}
-    ranks = {name: count for name, count in asked.items() if count > 1}
-    if not request.launch and not ranks:
-        return None
-    return launched(deployed, replace(inputs, launch={**inputs.launch, **ranks}))
-
-
-def _in_force(pair: Pairing, inputs: Inputs, flags: Launched) -> tuple[Pairing, Inputs]:
-    """What is checked once the launch line has its say in both models' configurations."""
-    settings = {**inputs.settings, "overrides": {"draft": dict(flags.overrides)}}
-    inputs = replace(inputs, launch={**inputs.launch, **flags.effective()})
-    if flags.overrides:
-        inputs = replace(inputs, settings=settings)
-        pair = replace(pair, serve_config={**pair.serve_config, **flags.overrides})
-    if flags.target is not None:
-        inputs = replace(inputs, target_config=flags.target)
-        pair = replace(pair, target=flags.target)
-    return pair, inputs
-
-
-def _doubted(captured: Captured, doubt: str) -> Captured:
-    return Captured(captured.target, captured.ids, reason=doubt)
-
-
-def _ranks(request: VerifyRequest, flags: Launched | None) -> tuple[int, int]:
-    """Tensor and pipeline parallelism: what is asked for counts before the launch line."""
-    tensor, pipeline = (1, 1) if flags is None else flags.ranks
-    asked = request.tensor_parallel, request.pipeline_parallel
-    return (asked[0] if asked[0] > 1 else tensor, asked[1] if asked[1] > 1 else pipeline)
-
-
 def _assumptions(
     request: VerifyRequest, train: Extraction, serve: Extraction, flags: Launched | None
 ) -> Iterator[str]:
     yield from request.notes
     deployment = _LAUNCHED if request.launch else _DEPLOYMENT
     yield deployment
-    tensor, pipeline = _ranks(request, flags)
+    tensor, pipeline = ranks_of(request, flags)
     ranks = f"tensor parallelism {tensor}, pipeline parallelism {pipeline}"
     if tensor == pipeline == 1:
         yield ranks

@@ -35,7 +35,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 __all__ = [
-    "completed",
     "STEPS",
     "Captured",
     "Defaults",
@@ -52,6 +51,7 @@ __all__ = [
     "asking",
     "capture",
     "captured",
+    "completed",
     "defaults",
     "extract_side",
     "is_registered",

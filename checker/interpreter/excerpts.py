@@ -115,9 +115,7 @@ def _run(
     return signal.value if signal is not None else None
 
 
-def _named(
-    m: Machine, function: Function, count: int, known: dict[str, Value]
-) -> dict[str, Value]:
+def _named(m: Machine, function: Function, count: int, known: dict[str, Value]) -> dict[str, Value]:
     """Keyword arguments for what is not given by position: unknown where nothing is known."""
     node = function.node
     places = [a.arg for a in (*node.args.posonlyargs, *node.args.args)]
@@ -137,9 +135,7 @@ def own(m: Machine, module: Value, path: Value) -> Value:
     body = [] if home is None or home.file is None else home.file.body
     *outer, name = str(path).split(".")
     for part_of in outer:
-        body = next(
-            (s.body for s in body if isinstance(s, ast.ClassDef) and s.name == part_of), []
-        )
+        body = next((s.body for s in body if isinstance(s, ast.ClassDef) and s.name == part_of), [])
     for stmt in body:
         if isinstance(stmt, ast.FunctionDef) and stmt.name == name and home is not None:
             return Function(name, stmt, home, home.scope)

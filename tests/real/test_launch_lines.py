@@ -190,8 +190,7 @@ OVERRIDES: dict[str, tuple[str, set[str]]] = {
     "the target's tokens": ('{"vocab_size": 1010}', {"embedding-source"}),
     "the epsilon": ('{"rms_norm_eps": 1e-06}', {"norm-kind", "training-target"}),
     "the ids": (
-        '{"eagle_config": {"use_aux_hidden_state": true,'
-        ' "eagle_aux_hidden_state_layer_ids": [1, 11, 19]}}',
+        '{"eagle_config": {"eagle_aux_hidden_state_layer_ids": [1, 11, 19]}}',
         {"aux-boundaries"},
     ),
     "the ids as they were": (
@@ -207,9 +206,7 @@ OVERRIDES: dict[str, tuple[str, set[str]]] = {
 @pytest.mark.parametrize("name", OVERRIDES)
 def test_overridden_values_hold_for_both_models(name: str, version: str) -> None:
     values, wanted = OVERRIDES[name]
-    report = check(
-        TRAINER, server(version), renames=renames(version), launch=overriding(values)
-    )
+    report = check(TRAINER, server(version), renames=renames(version), launch=overriding(values))
     found = violated(report) - flaws(version)
     assert wanted <= found, said(report)
     assert wanted or (found, unproven(report)) == (set(), {}), said(report)

@@ -53,9 +53,7 @@ def target(version: str, place: Path, mask: str | None) -> ClauseResult:
         file.write_text(text, "utf-8")
     # the first releases say too little of the library that they were written for
     pins = (Pin("transformers", "4.57.1"),) if version < "0.5" else ()
-    report = check(
-        str(place), server("0.5.23"), configs.train(), configs.serve(), train_with=pins
-    )
+    report = check(str(place), server("0.5.23"), configs.train(), configs.serve(), train_with=pins)
     (clause,) = (c for c in report.clauses if c.id == "training-target")
     assert clause.status is not Status.UNPROVEN, said(report)
     return clause
