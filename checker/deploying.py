@@ -24,6 +24,8 @@ def handled(request: VerifyRequest, deployed: Subject, inputs: Inputs) -> Launch
 
 def in_force(pair: Pairing, inputs: Inputs, flags: Launched) -> tuple[Pairing, Inputs]:
     """What is checked once the launch line has its say in both models' configurations."""
+    if flags.failure is not None and flags.failure.type is not None:
+        return pair, replace(inputs, launch={})  # it does not start: the rest is judged without it
     settings = {**inputs.settings, "overrides": {"draft": dict(flags.overrides)}}
     inputs = replace(inputs, launch={**inputs.launch, **flags.effective()})
     if flags.overrides:

@@ -39,6 +39,20 @@ def classes(m: Machine, name: Value) -> Value:
     return [cls for cls in made if isinstance(cls, ClassValue)]
 
 
+def texts(m: Machine, name: Value, prefix: Value) -> Value:
+    """The texts in a module that begin with a prefix, wherever they stand in it."""
+    module = m.module(str(name))
+    if module is None or module.file is None:
+        return []
+    found = {
+        node.value
+        for stmt in module.file.body
+        for node in ast.walk(stmt)
+        if isinstance(node, ast.Constant) and isinstance(node.value, str)
+    }
+    return sorted(text for text in found if text.startswith(str(prefix)))
+
+
 def defined(m: Machine, module: Value, name: Value) -> Value:
     """What a module's name stands for; None where there is no such module or name."""
     home = m.module(str(module))

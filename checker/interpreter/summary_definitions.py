@@ -292,6 +292,7 @@ DEFINITIONS: dict[str, Callable[..., Value]] = {
     "lines": excerpts.lines,
     "own": excerpts.own,
     "run_about": excerpts.run_about,
+    "texts": excerpts.texts,
     "run_part": excerpts.run_part,
     "follow": slicing.follow,
     "is_function": lambda m, x: isinstance(x, Function),
