@@ -226,6 +226,11 @@ def _add_contracts(commands: Commands) -> None:
     add_contract(pages)
     validate = command(actions, "validate", "check contract files against their schemas")
     validate.add_argument("files", metavar="FILE", nargs="*", help="default: the program's own")
+    validate.add_argument(
+        "--fixtures",
+        action="store_true",
+        help="also run the fixtures that clauses name: each has to hold or be violated as it says",
+    )
 
 
 def _add_expect(commands: Commands) -> None:

@@ -298,7 +298,27 @@ def _contracts(given: argparse.Namespace, _: Progress) -> int:
         case _:
             for path, schema in files.validated(given.files):
                 write(f"{path}: valid ({schema})\n")
+            if given.fixtures:
+                return _tried(given)
     return 0
+
+
+def _tried(given: argparse.Namespace) -> int:
+    """Runs the fixtures of the clauses in the named files, or of all; the exit status."""
+    from pathlib import Path
+
+    from checker.contract.added import added
+    from checker.trying import misshown
+
+    files = added([Path(name) for name in given.files])
+    named = {clause["id"] for file in files for clause in file.data.get("clauses", ())}
+    wrong = 0
+    for line in misshown(files, frozenset(named) if files else None):
+        write(f"{line}\n")
+        wrong = 1
+    if not wrong:
+        write("every fixture shows what its clause says\n")
+    return wrong
 
 
 # --- helpers -------------------------------------------------------------------------------------

@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from checker.contract.formats import format_of
+from checker.deploying import doubted, handled, in_force, ranks_of
 from checker.engines import (
     STEPS,
     Extraction,
@@ -13,8 +14,8 @@ from checker.engines import (
     Launched,
     asking,
     captured,
+    completed,
     extract_side,
-    launched,
     question_for,
     told,
     with_schedule,
@@ -140,14 +141,16 @@ class Reader:
         train = pair.trained(learner, pool, pair.train_config)
         stored = pair.stored(train)
         inputs = pair.served(train, stored)
-        flags = launched(deployed, inputs) if request.launch else None
+        flags = handled(request, deployed, inputs)
         if flags is not None:  # the draft is served with what the server makes of its flags
-            inputs = replace(inputs, launch={**inputs.launch, **flags.effective()})
+            pair, inputs = in_force(pair, inputs, flags)
         inputs = with_schedule(deployed, inputs)
         serve = extract_side(deployed, pool, inputs)
         if serve.captures:
-            serve.ranks = _ranks(request, flags)
+            serve.ranks = ranks_of(request, flags)
             self._capture(pair, train, serve, inputs, brief)
+            if flags is not None and flags.target_doubt and serve.captured is not None:
+                serve.captured = doubted(serve.captured, flags.target_doubt)
         wires = pair.contract.wires
 
         def compare_without(config: dict[str, Any]) -> Comparison | None:
@@ -180,15 +183,25 @@ class Reader:
         """What the target really hands over, and ids for which it would be what was trained."""
         ids, server = serve.aux_layer_ids, pair.server
         asked_ids = None if ids is None else tuple(ids)
-        question = question_for(pair.target, asked_ids, pair.contract.target)
+        target = pair.target
+        question = question_for(target, asked_ids, pair.contract.target)
+        if question is None and target is not None and server.engine.capture is not None:
+            target = completed(server.subject(pair.stubs), target)
+            question = question_for(target, asked_ids, pair.contract.target)
         if question is None or server.engine.capture is None:
             return
         subject = server.outline(pair.contracts)
-        serve.told = said = told(subject, inputs.config, inputs.launch)
+        overrides = inputs.settings.get("overrides", {}).get("draft", {})
+        serve.told = said = told(subject, {**inputs.config, **overrides}, inputs.launch)
         if said is not None and said.is_told:
             question = replace(question, ids=said.ids)
             serve.aux_layer_ids = None if said.ids is None else list(said.ids)
         serve.captured = self._handed(subject, question)
+        if serve.captured.norm is not None and serve.captured.norm[0] is None and target:
+            target = completed(server.subject(pair.stubs), target)
+            if target != question.config:
+                question = replace(question, config=target)
+                serve.captured = self._handed(subject, question)
         if serve.ranks[0] > 1:
             launch = dict(inputs.launch)
             ranked = replace(question, ranks=serve.ranks[0], launch=launch)
@@ -271,20 +284,13 @@ def _side(opened: Opened, extraction: Extraction, configured: Configured) -> Sid
     )
 
 
-def _ranks(request: VerifyRequest, flags: Launched | None) -> tuple[int, int]:
-    """Tensor and pipeline parallelism: what is asked for counts before the launch line."""
-    tensor, pipeline = (1, 1) if flags is None else flags.ranks
-    asked = request.tensor_parallel, request.pipeline_parallel
-    return (asked[0] if asked[0] > 1 else tensor, asked[1] if asked[1] > 1 else pipeline)
-
-
 def _assumptions(
     request: VerifyRequest, train: Extraction, serve: Extraction, flags: Launched | None
 ) -> Iterator[str]:
     yield from request.notes
-    deployment = _DEPLOYMENT if flags is None else _LAUNCHED
+    deployment = _LAUNCHED if request.launch else _DEPLOYMENT
     yield deployment
-    tensor, pipeline = _ranks(request, flags)
+    tensor, pipeline = ranks_of(request, flags)
     ranks = f"tensor parallelism {tensor}, pipeline parallelism {pipeline}"
     if tensor == pipeline == 1:
         yield ranks

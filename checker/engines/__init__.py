@@ -24,7 +24,7 @@ from checker.engines.description import Engine, load_engines, load_operators, lo
 from checker.engines.drive import with_schedule
 from checker.engines.extraction import Extraction, Failure, extract_side
 from checker.engines.keeping import Keeper
-from checker.engines.launching import Launched, Misfit, launched
+from checker.engines.launching import Launched, Misfit, completed, launched
 from checker.engines.schedule import Pass, Schedule
 from checker.engines.stages import STEPS, Inputs, Subject
 from checker.engines.telling import Told, telling
@@ -51,6 +51,7 @@ __all__ = [
     "asking",
     "capture",
     "captured",
+    "completed",
     "defaults",
     "extract_side",
     "is_registered",
