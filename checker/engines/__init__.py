@@ -27,6 +27,7 @@ from checker.engines.extraction import Extraction, Failure, extract_side
 from checker.engines.keeping import Keeper
 from checker.engines.launching import Launched, Misfit, launched
 from checker.engines.schedule import Pass, Schedule
+from checker.engines.sealing import sealed
 from checker.engines.stages import STEPS, Inputs, Subject
 from checker.engines.telling import Told, telling
 from checker.graph.terms import Pool
@@ -63,6 +64,7 @@ __all__ = [
     "load_operators",
     "load_outlines",
     "question_for",
+    "sealed",
     "targets",
     "told",
     "with_schedule",

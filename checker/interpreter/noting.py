@@ -115,7 +115,7 @@ class _NotedConfig(_Notes, ConfigDict):
 class _NotedDict(_Notes, dict[str, Any]):
     """The same data as summaries may ask for them."""
 
-    __hash__ = None  # type: ignore[assignment]
+    __hash__ = None
 
 
 def noted_config(config: ConfigDict, noting: Noting, path: Path = ()) -> ConfigDict:
