@@ -8,6 +8,7 @@ only, so that it is true of every pair of releases with these two graphs.
 from __future__ import annotations
 
 import gc
+import json
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +17,7 @@ from checker.contract.loading import load_contract, load_exploration
 from checker.drafts import place_of, written
 from checker.engines import Extraction, load_engines, load_operators, sealed
 from checker.engines.checkpoint import renamed
+from checker.engines.sealing import Seal
 from checker.exploring import target_for
 from checker.graph.terms import Pool
 from checker.launch import parse_launch
@@ -27,7 +29,6 @@ from checker.verify import Reader, Served, case_of, results_of
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from checker.engines.sealing import Seal
     from checker.pairing import Opened
     from checker.report.matrix import Cell, Outcome
     from checker.request import MatrixRequest, Target, VerifyRequest
@@ -36,6 +37,9 @@ if TYPE_CHECKING:
 _GIVEN = "given"
 _COLLECTED = 4
 """Columns after which graphs and syntax trees that refer to each other are looked for."""
+
+
+_NOTHING = Seal("nothing is served", ())
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +51,7 @@ class Column:
 
 
 @dataclass(frozen=True, slots=True)
-class _Trained:
+class Trained:
     """A trainer's side under one configuration, without its graph.
 
     `side` has what the server is given of it; the graph is read again where it is needed.
@@ -64,19 +68,23 @@ class Columns:
         check = request.check
         self._request = request
         self._exploration = load_exploration()
+        self._contract = load_contract(check.contracts)
+        self._engines = load_engines(check.contracts)
+        self._stubs = load_operators(check.contracts)
         given = check.train_config is not None or check.serve_config is not None
         self._given = given
         self.configurations: Mapping[str, Mapping[str, Any]] = (
             {_GIVEN: {}} if given else self._exploration.matrix
         )
-        classes = self._exploration.target[load_contract(check.contracts).target["class"]]
+        classes = self._exploration.target[self._contract.target["class"]]
         plain = _GIVEN if given else str(classes[0])
         self._targets: dict[str, Target | None] = {
             plain if target is None else target.name: target for target in request.targets
         }
         self.targets = tuple(self._targets)
         self._trainers: dict[str, Opened] = {}
-        self._trained: dict[tuple[str, str, str], _Trained] = {}
+        self._trained: dict[tuple[str, str, str], Trained] = {}
+        self._probes: dict[tuple[str, str, str], Seal | None] = {}
         self._verdicts = Verdicts(check)
         self._reader = Reader()
         self._done = 0
@@ -85,18 +93,25 @@ class Columns:
         """The same in another process, without a word."""
         check = self._request.check
         quiet = replace(check, access=replace(check.access, progress=None))
-        return Columns(replace(self._request, check=quiet))
+        other = Columns(replace(self._request, check=quiet))
+        other._trained = self._trained
+        return other
 
-    def work(self, item: str | Column) -> list[Cell]:
-        """The cells of a column; of a trainer none, but what it trains is kept."""
+    def know(self, trained: Mapping[tuple[str, str, str], Trained]) -> None:
+        """Takes what was found out of a trainer, here or in another process."""
+        self._trained.update(trained)
+
+    def work(self, item: str | Column) -> Any:
+        """The cells of a column; of a trainer, what it trains for each target."""
         if isinstance(item, str):
+            found = {}
             for target in self.targets:
+                pair = self._pair(item, None, target)
                 for name in self.configurations:
-                    self._of_trainer(self._pair(item, None, target), item, target, name)
+                    found[item, target, name] = self._of_trainer(pair, item, target, name)
             self._trainers.clear()
-            self._trained.clear()
             self._collect()
-            return []
+            return found
         server = self._opened("server", item.server)
         cells = [cell for target in self.targets for cell in self._cells(item, server, target)]
         self._reader = Reader()  # what a target hands over is of no use to the next server
@@ -115,22 +130,21 @@ class Columns:
     def _opened(self, role: str, spec: str) -> Opened:
         check = self._request.check
         pins = check.train_with if role == "trainer" else check.serve_with
-        return open_side(load_engines(check.contracts), role, spec, pins, check.access)
+        return open_side(self._engines, role, spec, pins, check.access)
 
     def _pair(self, train: str, server: Opened | None, target: str) -> Pairing:
         """A trainer and a server for a target; the trainer alone where there is no server yet."""
         if train not in self._trainers:
             self._trainers[train] = self._opened("trainer", train)
         check, trainer = self._request.check, self._trainers[train]
-        contract = load_contract(check.contracts)
         pair = Pairing(
-            contract,
+            self._contract,
             trainer,
             trainer if server is None else server,
-            load_operators(check.contracts),
+            self._stubs,
             {},
             {},
-            target_config_of(self._targets[target], contract.target),
+            target_config_of(self._targets[target], self._contract.target),
             parse_launch(check.launch) if check.launch else {},
             tuple((r.old, r.new) for r in check.renames),
             contracts=check.contracts,
@@ -171,7 +185,7 @@ class Columns:
 
     # -- sides ------------------------------------------------------------------------------
 
-    def _of_trainer(self, pair: Pairing, train: str, target: str, name: str) -> _Trained:
+    def _of_trainer(self, pair: Pairing, train: str, target: str, name: str) -> Trained:
         key = train, target, name
         if key not in self._trained:
             side = self._read_trainer(self._set(pair, name), Pool())
@@ -183,7 +197,7 @@ class Columns:
                 failure=side.failure,
                 aux_boundaries=side.aux_boundaries,
             )
-            self._trained[key] = _Trained(bare, seal)
+            self._trained[key] = Trained(bare, seal)
         return self._trained[key]
 
     @staticmethod
@@ -206,7 +220,7 @@ class Columns:
                 renames = tuple(f"{old}={new}" for old, new in asked.renames)
                 yield cell_of((train, column.server, target, name), outcome, renames)
 
-    def _concluded(self, asked: Pairing, trained: _Trained, beside: _Beside) -> Outcome:
+    def _concluded(self, asked: Pairing, trained: Trained, beside: _Beside) -> Outcome:
         """What is to be said of a cell: what was concluded from the same two graphs, or anew."""
         served, seal = beside.served(asked, trained)
         kept = self._verdicts.of(asked, (trained.seal, seal), served.flags)
@@ -227,11 +241,15 @@ class Columns:
         return outcome
 
     def _probe(self, asked: Pairing, config: dict[str, Any]) -> Seal | None:
-        side = self._read_trainer(replace(asked, train_config=config), Pool())
-        return sealed(side, asked.trainer.trees)
+        words = json.dumps([config, asked.target], sort_keys=True)
+        key = asked.trainer.spec, asked.trainer.tree.label, words
+        if key not in self._probes:
+            side = self._read_trainer(replace(asked, train_config=config), Pool())
+            self._probes[key] = sealed(side, asked.trainer.trees)
+        return self._probes[key]
 
     def _named(
-        self, asked: Pairing, trained: _Trained, outcome: Outcome, beside: _Beside
+        self, asked: Pairing, trained: Trained, outcome: Outcome, beside: _Beside
     ) -> tuple[Pairing, Outcome]:
         """The pair with the tensor names that its server knows, as a conversion gives them."""
         clause = asked.contract.fact_owner("weights")
@@ -256,12 +274,12 @@ class _Beside:
         self.pool = Pool()
         self._known: list[tuple[Any, Served, Seal | None]] = []
 
-    def served(self, asked: Pairing, trained: _Trained) -> tuple[Served, Seal | None]:
+    def served(self, asked: Pairing, trained: Trained) -> tuple[Served, Seal | None]:
         """The side that is given what was trained; where training ends early, none is needed."""
         inputs = asked.served(trained.side)
         if trained.side.failure is not None:
-            blank = Extraction(asked.server.engine)
-            return Served(blank, inputs, asked.server.subject(asked.stubs), None), sealed(blank, ())
+            subject = asked.server.subject(asked.stubs)
+            return Served(Extraction(subject.engine), inputs, subject, None), _NOTHING
         for question, served, seal in self._known:
             if question == inputs:
                 return served, seal

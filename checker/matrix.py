@@ -33,7 +33,8 @@ def matrix(request: MatrixRequest) -> Matrix:
     progress = request.check.access.progress
     mine = _shard(request)
     trainers = [t for t in request.trainers if any(t in column.trainers for column in mine)]
-    for done, _ in enumerate(in_order(columns, trainers, few=1), start=1):
+    for done, found in enumerate(in_order(columns, trainers, few=1), start=1):
+        columns.know(found)
         if progress is not None:
             progress(f"read {done} of {len(trainers)} trainers")
     cells: list[Cell] = []

@@ -20,7 +20,7 @@ from checker.sources.store import Store, default_folder
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from checker.engines import Launched
+    from checker.engines import Engine, Launched
     from checker.engines.sealing import Seal
     from checker.location import Location
     from checker.pairing import Opened, Pairing
@@ -43,6 +43,7 @@ class Verdicts:
         self._check = check
         self._store = Store(default_folder("verdicts"))
         self._program = program_digest() if check.access.use_cache else ""
+        self._described: list[tuple[Engine, str]] = []
 
     def of(
         self, pair: Pairing, seals: tuple[Seal | None, Seal | None], flags: Launched | None
@@ -61,7 +62,8 @@ class Verdicts:
         question = [
             self._program,
             [[file.path, file.digest] for file in check.contracts],
-            [repr(pair.trainer.engine), repr(pair.server.engine), pair.stubs.digest],
+            [self._words(side.engine) for side in (pair.trainer, pair.server)],
+            pair.stubs.digest,
             [pair.train_config, pair.serve_config, pair.target],
             [pair.launch, check.launch, pair.renames],
             [check.tensor_parallel, check.pipeline_parallel],
@@ -71,6 +73,13 @@ class Verdicts:
         place = hashlib.sha256(asked.encode()).hexdigest()
         sides = _Side(train, pair.trainer), _Side(serve, pair.server)
         return Kept(self._store, place, sides, "" if flags is None else repr(flags))
+
+    def _words(self, engine: Engine) -> str:
+        for known, words in self._described:
+            if known is engine:
+                return words
+        self._described.append((engine, hashlib.sha256(repr(engine).encode()).hexdigest()))
+        return self._described[-1][1]
 
 
 @dataclass(frozen=True, slots=True)

@@ -28,6 +28,7 @@ from checker.sources.store import Store, default_folder
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
+    from checker.engines.description import Engine
     from checker.engines.stages import Subject
     from checker.graph.terms import Pool
     from checker.interpreter.noting import Looks, Noting
@@ -99,6 +100,7 @@ class Keeper:
         self._links = Links(self._program)
         self._alike: dict[str, list[tuple[Looks, str]]] = {}
         self._moves: dict[tuple[str, str], dependencies.Moves | None] = {}
+        self._described: tuple[Engine | None, str] = (None, "")
 
     def result(
         self,
@@ -184,7 +186,9 @@ class Keeper:
     def _name(self, question: Any, subject: Subject) -> str:
         writer = self._writer(subject)
         asked = [writer.value(question), writer.table]
-        parts = [self._program, subject.stubs.digest, repr(subject.engine), json.dumps(asked)]
+        if self._described[0] is not subject.engine:
+            self._described = subject.engine, repr(subject.engine)
+        parts = [self._program, subject.stubs.digest, self._described[1], json.dumps(asked)]
         return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:40]
 
     def _known(self, asked: _Asked) -> Any | None:
@@ -222,8 +226,8 @@ class Keeper:
     @staticmethod
     def _pair(place: str, subject: Subject) -> tuple[str, str]:
         """The needs of a kept result, and the trees that are compared with them."""
-        seals = [f"{id(tree)}" for tree in _trees(subject)]
-        return place.rpartition("-")[2], ",".join(seals)
+        numbers = [f"{id(tree)}" for tree in _trees(subject)]
+        return place.rpartition("-")[2], ",".join(numbers)
 
     def _read(self, asked: _Asked, place: str, moves: dependencies.Moves | None) -> _Found | None:
         """A kept result, if it is one for these trees."""
