@@ -35,8 +35,6 @@ if TYPE_CHECKING:
     from checker.verdicts import Probes
 
 _GIVEN = "given"
-_COLLECTED = 4
-"""Columns after which graphs and syntax trees that refer to each other are looked for."""
 
 
 _NOTHING = Seal("nothing is served", ())
@@ -87,7 +85,6 @@ class Columns:
         self._probes: dict[tuple[str, str, str], Seal | None] = {}
         self._verdicts = Verdicts(check)
         self._reader = Reader()
-        self._done = 0
 
     def elsewhere(self) -> Columns:
         """The same in another process, without a word."""
@@ -115,15 +112,15 @@ class Columns:
         server = self._opened("server", item.server)
         cells = [cell for target in self.targets for cell in self._cells(item, server, target)]
         self._reader = Reader()  # what a target hands over is of no use to the next server
+        server.forget()
         self._collect()
         return cells
 
     def _collect(self) -> None:
-        self._done += 1
+        """Drops graphs and syntax trees, which refer to each other: they are a release's own."""
         for opened in self._trainers.values():
             opened.forget()
-        if self._done % _COLLECTED == 0:
-            gc.collect()
+        gc.collect()
 
     # -- pairs ------------------------------------------------------------------------------
 
