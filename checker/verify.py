@@ -102,6 +102,7 @@ def case_of(
     train: Extraction,
     served: Served,
     pool: Pool,
+    *,
     stored: Stored | None = None,
     probed: Callable[[dict[str, Any], Extraction], None] | None = None,
 ) -> Case:
@@ -202,7 +203,7 @@ class Reader:
         train = pair.trained(pair.trainer.subject(pair.stubs), pool, pair.train_config)
         stored = pair.stored(train)
         served = self.served(pair, request, train, pool, stored=stored, brief=brief)
-        return case_of(pair, train, served, pool, stored), served.inputs, served.subject
+        return case_of(pair, train, served, pool, stored=stored), served.inputs, served.subject
 
     def served(
         self,

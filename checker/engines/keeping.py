@@ -218,9 +218,7 @@ class Keeper:
         if given is None:
             return []
         return [
-            place
-            for looks, place in self._alike.get(asked.base, ())
-            if says_the_same(given, looks)
+            place for looks, place in self._alike.get(asked.base, ()) if says_the_same(given, looks)
         ]
 
     @staticmethod

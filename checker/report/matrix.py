@@ -222,9 +222,7 @@ def merged(parts: Iterable[Matrix]) -> Matrix:
         for target, name, _ in first.blocks
     ]
     found = tuple(cells[key] for key in order if key in cells)
-    return Matrix(
-        first.trainers, first.servers, first.configurations, found, targets=first.targets
-    )
+    return Matrix(first.trainers, first.servers, first.configurations, found, targets=first.targets)
 
 
 def _whole(part: Matrix) -> tuple[Any, ...]:
@@ -275,7 +273,7 @@ def _mark(cell: Cell | None, letters: Mapping[tuple[str, ...], str], paint: Pain
 
 
 def markdown(matrix: Matrix) -> str:
-    """A table for each target and configuration: releases of the server down, of the trainer across."""
+    """A table for each target and configuration: servers down, trainers across."""
     table = matrix.table()
     lines: list[str] = []
     for target, name, title in matrix.blocks:

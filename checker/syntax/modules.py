@@ -120,10 +120,11 @@ class ModuleFile:
 
 
 class _Recent:
-    """The syntax of files that were parsed last: both sides stand on libraries that are often the
-    same, and neighbouring releases have most of their files in common.
+    """The syntax of files that were parsed last.
 
-    Nobody changes what is given here. A workspace holds what it has found for as long as it lives.
+    Both sides stand on libraries that are often the same, and neighbouring releases have most of
+    their files in common. Nobody changes what is given here. A workspace holds what it has found
+    for as long as it lives.
     """
 
     def __init__(self, most: int) -> None:
