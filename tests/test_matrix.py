@@ -160,7 +160,7 @@ def test_lines_that_have_moved_are_said_where_they_are_now(
     """Comments move them in both sides: the same is concluded, of other lines."""
     before = matrix(capsys, *GIVEN)[1]
     count = len(concluded)
-    for path in (SERVED, "t/toy_trainer/draft.py"):
+    for path in (SERVED, "other/toy_server/layers.py", "t/toy_trainer/draft.py"):
         text = Path(path).read_text("utf-8")
         Path(path).write_text(text.replace("\nclass ", "\n# one\n\nclass ", 1), "utf-8")
     after = matrix(capsys, *GIVEN)[1]

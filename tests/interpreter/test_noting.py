@@ -52,8 +52,8 @@ def test_another_configuration_that_says_the_same_there_is_as_good(
     "walk",
     [
         list, len, dict, repr, sorted, json.dumps, copy.copy, copy.deepcopy, reversed,
-        lambda d: {**d}, lambda d: dict(**d), lambda d: d == {}, lambda d: {} == d,
-        lambda d: d | {}, lambda d: {} | d, lambda d: {}.update(d), lambda d: [*d.items()],
+        lambda d: {**d}, lambda d: dict(**d), lambda d: d == {}, lambda d: d == {},
+        lambda d: d | {}, lambda d: {} | d, {}.update, lambda d: [*d.items()],
         lambda d: d.keys(), lambda d: d.values(), lambda d: d.pop("a"), lambda d: d.copy(),
         lambda d: d.setdefault("a", 1), lambda d: d.update(a=2), lambda d: d.clear(),
         lambda d: d.popitem(), lambda d: d.__setitem__("n", 1), lambda d: d.__delitem__("a"),
