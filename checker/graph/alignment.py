@@ -18,6 +18,7 @@ from checker.graph.operands import (
     shifted_alike,
     unturned,
 )
+from checker.graph.terms import holder
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -314,7 +315,7 @@ def _report(t: Term, found: Found, items: tuple[Items, Items], draft: _Draft) ->
         if i is not None and j is not None:
             draft.pairs.extend(zip(ours[i], theirs[j], strict=True))
         elif i is not None:
-            alone.append(_loner(Kind.MISSING, "operand", t, ours[i][0]))
+            alone.append(_loner(Kind.MISSING, "operand", holder(t, ours[i][0]), ours[i][0]))
         elif j is not None:
             alone.append(_loner(Kind.EXTRA, "operand", t, theirs[j][0]))
     draft.changes.extend((c, m.ANOTHER if i else m.MISSING) for i, c in enumerate(alone))

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 
 from checker.graph.dims import Poly, at_most, equal, less
 from checker.graph.rules import Number, Rules, value_of
-from checker.graph.terms import Term, canonical
+from checker.graph.terms import Term, canonical, summands
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -182,7 +182,7 @@ def power_of(b: Rules, base: Term, exponent: Exponent) -> Term:
 def _flat(op: str, args: Iterable[Term]) -> Iterable[Term]:
     for arg in args:
         if arg.op == op:
-            yield from arg.args
+            yield from summands(arg)
         else:
             yield arg
 

@@ -42,6 +42,7 @@ class Builder:
         self.here: Location | None = None
         self.origins: dict[Term, tuple[Location, ...]] = {}
         self.watch: Callable[[Term], None] | None = None
+        self.joined: dict[tuple[Term, Term, int], Term | None] = {}
         self._memo: dict[tuple[str, tuple[Term, ...], str], Term] = {}
         self._depth = 0
 

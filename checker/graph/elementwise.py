@@ -15,7 +15,7 @@ from checker.graph.arithmetic import (
 )
 from checker.graph.dims import Poly, equal
 from checker.graph.lanes import BINARY, UNARY
-from checker.graph.linear import whole_maps
+from checker.graph.linear import columns, whole_maps
 from checker.graph.rules import (
     Attrs,
     Number,
@@ -28,12 +28,18 @@ from checker.graph.rules import (
     need,
     value_of,
 )
+from checker.graph.terms import continued, summands
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from checker.graph.terms import Shape, Term
 
+LONGEST: Final = 32
+"""Operands of a sum at most. A longer sum is one of these, and one operand more at a time.
+
+The operands are put in by depth, so that what a network adds to its residual stream comes last.
+"""
 _FUNCTIONS: Final[dict[str, Callable[[float], float]]] = {
     "exp": math.exp,
     "cos": math.cos,
@@ -108,6 +114,9 @@ def by_parts(
 
 def _add(b: Rules, args: tuple[Term, ...], _attrs: Attrs) -> Term:
     need(bool(args), "add takes at least one operand")
+    longer = _continued(b, args)
+    if longer is not None:
+        return longer
     shape = common_shape("add", args)
     biased = recognise.bias(b, args)
     if biased is not None:
@@ -121,7 +130,56 @@ def _add(b: Rules, args: tuple[Term, ...], _attrs: Attrs) -> Term:
         return whole
     if not _is(constant, 0) or not operands:
         operands.append(b.const(constant))
-    return widened(b, _sorted(b, "add", operands), shape)
+    return widened(b, _total(b, operands), shape)
+
+
+def _total(b: Rules, operands: list[Term]) -> Term:
+    """The sum in its one form: the same whatever order the operands came in."""
+    if len(operands) <= LONGEST:
+        return _sorted(b, "add", operands)
+    inward = sorted(operands, key=lambda term: (term.depth, term.key))
+    total = _sorted(b, "add", inward[:LONGEST])
+    for term in inward[LONGEST:]:
+        total = b.make("add", (total, term), common_shape("add", (total, term)))
+    return total
+
+
+def _continued(b: Rules, args: tuple[Term, ...]) -> Term | None:
+    """A long sum with more summands, if these are plainly none that it has.
+
+    What is deeper than a sum is none of its summands, nor a multiple of one. So a residual stream
+    costs the same in every layer, however many went before.
+    """
+    whole = next((arg for arg in args if _is_long(arg)), None)
+    if whole is None:
+        return None
+    rest = [term for arg in args if arg is not whole for term in _flat_sum(arg)]
+    if len(rest) != 1 and rest:
+        rest = list(_flat_sum(b.op("add", *rest)))
+    if not rest or not all(_goes_on(whole, term) for term in rest):
+        return None
+    for term in sorted(rest, key=lambda term: (term.depth, term.key)):
+        whole = b.make("add", (whole, term), whole.shape)
+    return whole
+
+
+def _is_long(term: Term) -> bool:
+    return term.op == "add" and (len(term.args) == LONGEST or continued(term))
+
+
+def _flat_sum(term: Term) -> tuple[Term, ...]:
+    return summands(term) if term.op == "add" else (term,)
+
+
+def _goes_on(whole: Term, term: Term) -> bool:
+    """Whether a summand can only be the next one: no rule takes it together with another."""
+    return (
+        term.depth > whole.depth
+        and term.shape == whole.shape
+        and term.op not in ("concat", "expand")
+        and value_of(term) is None
+        and not columns(term)
+    )
 
 
 def _mul(b: Rules, args: tuple[Term, ...], _attrs: Attrs) -> Term:
@@ -136,7 +194,7 @@ def _mul(b: Rules, args: tuple[Term, ...], _attrs: Attrs) -> Term:
         return widened(b, known, shape)
     operands = [power_of(b, base, exponent) for base, exponent in product.powers]
     if len(operands) == 1 and operands[0].op == "add" and not _is(constant, 1):
-        spread_out = (b.op("mul", b.const(constant), term) for term in operands[0].args)
+        spread_out = (b.op("mul", b.const(constant), term) for term in summands(operands[0]))
         return widened(b, b.op("add", *spread_out), shape)
     whole = by_parts(b, operands, lambda cut: b.op("mul", *cut, b.const(constant)))
     if whole is not None:

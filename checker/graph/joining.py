@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from checker.graph.dims import Dim, dim_mul, same
 from checker.graph.lanes import lanes, rebuild_along
 from checker.graph.rules import Rules, axes_attr, axis_attr, with_axis
+from checker.graph.terms import summands
 
 if TYPE_CHECKING:
     from checker.graph.terms import Shape, Term
@@ -18,6 +19,13 @@ def join(b: Rules, left: Term, right: Term, axis: int) -> Term | None:
     """`concat(left, right)` along `axis` as one term that is no concatenation, if there is one."""
     if left.op != right.op:
         return None
+    pair = (left, right, axis)
+    if pair not in b.joined:  # deep terms share most of what is below them
+        b.joined[pair] = _join(b, left, right, axis)
+    return b.joined[pair]
+
+
+def _join(b: Rules, left: Term, right: Term, axis: int) -> Term | None:
     shape = with_axis(left.shape, axis, left.shape[axis] + right.shape[axis])
     if left.op == "slice":
         return _join_slices(b, left, right, axis)
@@ -79,15 +87,16 @@ def _join_merged(b: Rules, left: Term, right: Term, axis: int) -> Term | None:
 
 
 def _join_lanes(b: Rules, left: Term, right: Term, axis: int, shape: Shape) -> Term | None:
-    if not _same_attrs(left, right) or len(left.args) != len(right.args):
+    ours, theirs = summands(left), summands(right)
+    if not _same_attrs(left, right) or len(ours) != len(theirs):
         return None
     along, other = lanes(left, axis), lanes(right, axis)
     if along is None or other is None or all(lane is None for lane in along):
         return None
     joined: list[Term] = []
-    free = list(zip(right.args, other, strict=True))
+    free = list(zip(theirs, other, strict=True))
     commutes = left.op in ("add", "mul")
-    for arg, lane in zip(left.args, along, strict=True):
+    for arg, lane in zip(ours, along, strict=True):
         for i, (candidate, candidate_lane) in enumerate(free if commutes else free[:1]):
             if lane != candidate_lane:
                 continue

@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from checker.graph.rules import axes_attr, axis_attr
+from checker.graph.terms import summands
 
 if TYPE_CHECKING:
     from checker.graph.rules import Rules
@@ -59,10 +60,11 @@ Lanes = tuple["int | None", ...]
 def lanes(term: Term, axis: int) -> Lanes | None:
     """For each operand the axis that runs along the result's `axis`; None: the operand is constant.
 
-    The whole is None if the operator mixes the lanes of that axis. Axes are negative.
+    A sum has as many as it has summands. The whole is None if the operator mixes the lanes of that
+    axis. Axes are negative.
     """
     if term.op in ELEMENTWISE:
-        return tuple(axis if arg.shape else None for arg in term.args)
+        return tuple(axis if arg.shape else None for arg in summands(term))
     match term.op:
         case "linear":
             last = (None, -2, -1)

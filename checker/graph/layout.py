@@ -21,6 +21,7 @@ from checker.graph.rules import (
     need,
     with_axis,
 )
+from checker.graph.terms import summands
 
 if TYPE_CHECKING:
     from checker.graph.terms import Attr, Shape, Term
@@ -88,7 +89,7 @@ def _slice_inside(b: Rules, x: Term, axis: int, start: Dim, stop: Dim) -> Term |
         return None
     cut = tuple(
         arg if lane is None else b.op("slice", arg, axis=lane, start=start, stop=stop)
-        for arg, lane in zip(x.args, along, strict=True)
+        for arg, lane in zip(summands(x), along, strict=True)
     )
     return rebuild_along(b, x, cut, shape)
 
@@ -199,7 +200,7 @@ def _select_inside(b: Rules, x: Term, axis: int, index: Dim, shape: Shape) -> Te
         return None
     cut = tuple(
         arg if lane is None else b.op("select", arg, axis=lane, index=index)
-        for arg, lane in zip(x.args, along, strict=True)
+        for arg, lane in zip(summands(x), along, strict=True)
     )
     if "axis" in attrs and axis > int_attr(attrs, "axis"):
         attrs["axis"] = int_attr(attrs, "axis") + 1

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
@@ -41,10 +42,14 @@ class Likeness:
     def learn(self, roots: Iterable[Term]) -> None:
         """Compute the leaf sets of everything below these terms."""
         below: dict[Term, int] = {}
+        uses: Counter[Term] = Counter()
         order: dict[Term, int] = {}
         sums: dict[Term, list[Term]] = {}  # by the deepest operand, which few have in common
         parts: dict[Term, frozenset[Term]] = {}
-        for i, term in enumerate(postorder(*roots)):
+        terms = postorder(*roots)
+        for term in terms:
+            uses.update(set(term.args))
+        for i, term in enumerate(terms):
             own = 1 << i
             leaves, wild = 0, 0
             for arg in term.args:
@@ -71,6 +76,10 @@ class Likeness:
             self._learn_heads(term)
             self._forms[term] = self._form(term)
             self.sizes[term] = own.bit_count()
+            for arg in set(term.args):  # a set that nobody asks for again would stay
+                uses[arg] -= 1
+                if not uses[arg]:
+                    del below[arg]
             if term.op in ("add", "mul"):
                 mine = parts[term] = frozenset(term.args)
                 near = (t for arg in dict.fromkeys(term.args) for t in sums.get(arg, ()))

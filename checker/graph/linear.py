@@ -56,7 +56,7 @@ def _matmul(b: Rules, args: tuple[Term, ...], _attrs: Attrs) -> Term:
 
 def whole_maps(b: Rules, terms: list[tuple[Term, Number]]) -> list[tuple[Term, Number]]:
     """A sum's linear maps with adjacent columns of one weight are one map of what they take."""
-    partial = [pair for pair in terms if _columns(pair[0])]
+    partial = [pair for pair in terms if columns(pair[0])]
     for i, (left, factor) in enumerate(partial):
         for right, other in partial[i + 1 :]:
             for one, two in ((left, right), (right, left)):
@@ -71,7 +71,7 @@ def whole_maps(b: Rules, terms: list[tuple[Term, Number]]) -> list[tuple[Term, N
     return terms
 
 
-def _columns(term: Term) -> bool:
+def columns(term: Term) -> bool:
     """Whether a term applies a range of a weight's columns."""
     if term.op != "linear" or len(term.args) != 2:
         return False

@@ -6,8 +6,10 @@ from collections.abc import Callable, Generator, Sequence
 from typing import TYPE_CHECKING, Final, TypeVar
 
 from checker.graph import matching as m
+from checker.graph.elementwise import LONGEST
 from checker.graph.matching import Found, Match, Pair
 from checker.graph.rotary import shift_of
+from checker.graph.terms import continued, summands
 
 if TYPE_CHECKING:
     from checker.graph.likeness import Likeness
@@ -43,6 +45,10 @@ class Operands:
         A sum of sums is flat, so a step's stream holds the operands of all steps before. Where the
         other side has something else in place of an earlier stream, it must be seen as one again.
         """
+        if continued(t) or continued(s):
+            items = self._continued(t, s)
+            found = yield from self.partners(*items)
+            return items, found
         ours: Items = [(arg,) for arg in t.args]
         theirs: Items = [(arg,) for arg in s.args]
         options = self._both_partial(t, s)
@@ -60,6 +66,51 @@ class Operands:
             priced.append((cost, items, found))
         _, items, found = min(priced, key=lambda option: option[0])
         return items, found
+
+    def _continued(self, t: Term, s: Term) -> tuple[Items, Items]:
+        """Long sums taken apart from their ends, as far as it takes to have the same ends.
+
+        What is left of the two is a pair of its own. Where one of them ends, what the other goes
+        on from stands against the whole of it, or against its innermost operand.
+        """
+        if continued(t) and continued(s):
+            items = _taken_off(t, 1), _taken_off(s, 1)
+            ends = items[0][1], items[1][1]
+            if max(self._akin(*ends), self._plain(*ends)) >= KIN:
+                return items
+        near = min(len(summands(t)), len(summands(s))) <= LONGEST + LARGEST
+        most = LONGEST + LARGEST if near else LARGEST
+        options = [
+            (ours, theirs)
+            for ours in self._ends(t, most)
+            for theirs in self._ends(s, most)
+            if abs(len(ours) - len(theirs)) <= 1 < len(ours) + len(theirs) - 1
+        ]
+        return min(options, key=lambda option: self._misfit(*option))
+
+    def _ends(self, term: Term, most: int) -> list[Items]:
+        """A sum as what it goes on from, and its last operands: none of them, one, two, ..."""
+        parts = [term]
+        while continued(parts[-1]) and len(parts) <= most:
+            parts.append(parts[-1].args[0])
+        items = [_taken_off(term, count) for count in range(len(parts))]
+        first = parts[-1]
+        if first.op == "add" and not continued(first):
+            last = items[-1][1:]
+            innermost = min(first.args, key=lambda arg: (arg.depth, arg.key))
+            begun = [(innermost,), *((arg,) for arg in first.args if arg is not innermost)]
+            taken = [begun, *(_taken(first, part) for part in self._likeness.partials(first))]
+            items += [[*start, *last] for start in taken if len(start) <= most]
+        return items
+
+    def _misfit(self, ours: Items, theirs: Items) -> tuple[float, int]:
+        """How badly the ends of two sums fit: those without a partner, less those with one."""
+        ends = ours[1:], theirs[1:]
+        measures = ((self._akin, KIN), (self._plain, KIN))
+        found, left, right = self._partners(*ends, measures)
+        rest = ours[0][0], theirs[0][0]
+        same = 2 * LARGEST if rest[0] is rest[1] else 0
+        return len(left) + len(right) - min(len(found), 1) - same, len(ours) + len(theirs)
 
     def _strangers(self, ours: Items, theirs: Items) -> int:
         """How many operands have no plain partner: a cheap view of how well a grouping fits."""
@@ -185,6 +236,15 @@ def unturned(item: Item) -> Item:
     """A key (with its value) or query without its rotation."""
     first, *rest = item
     return (first.args[0] if first.op == "rope" else first, *rest)
+
+
+def _taken_off(term: Term, count: int) -> Items:
+    """What a long sum goes on from, and its last operands."""
+    last: list[Item] = []
+    for _ in range(count):
+        last.append((term.args[1],))
+        term = term.args[0]
+    return [(term,), *reversed(last)]
 
 
 def _taken(term: Term, partial: Term) -> Items:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from checker.graph.matching import IDENTICAL, Change, Kind, Match, Move, Pair
-from checker.graph.terms import postorder
+from checker.graph.terms import holder, postorder
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -50,7 +50,7 @@ class Trace:
                 inherited: dict[Edge, None] = (
                     self.uses[pair]
                     if match.move is Move.WITHOUT_SERVE
-                    else {(pair[0], below[0]): None}
+                    else {(holder(pair[0], below[0]), below[0]): None}
                 )
                 self.uses.setdefault(below, {}).update(inherited)
         alike = postorder(*identical)
@@ -130,7 +130,7 @@ class Owners:
             steps = change.parent.op == "attention"
             if change.kind is Kind.MISSING and change.aspect == "operand" and train and not steps:
                 return self._by_use([(change.parent, train)])
-            return self._standing(change.parent)
+            return self._standing(self._whole(change, change.parent, uses))
         match change.kind:
             case Kind.EXTRA:
                 return self._same_weight(change.serve, uses) or self._by_use(uses)
@@ -149,6 +149,15 @@ class Owners:
         if change.kind in (Kind.PARAMETER, Kind.SHAPE) and train not in self._labels.nodes:
             return self._by_use(uses)
         return self._standing(train)
+
+    def _whole(self, change: Change, parent: Term, uses: Sequence[Edge]) -> Term:
+        """The sum that an operand too many is in: a longer one, if only as its part is it met."""
+        users = [user for user, _ in uses]
+        if change.kind is Kind.EXTRA and parent.op == "add":
+            longer = [user for user in users if user is not None and user.op == "add"]
+            if longer and len(longer) == len(users):
+                return longer[0]
+        return parent
 
     def inside(self, parent: Term, operand: Term) -> Wire | None:
         """The innermost wire by whose name an operand is used, or in which it stands."""

@@ -16,6 +16,7 @@ from checker.graph.rules import (
     need,
     number_attr,
 )
+from checker.graph.terms import summands
 
 if TYPE_CHECKING:
     from checker.graph.terms import Term
@@ -91,7 +92,7 @@ def _mean(b: Rules, args: tuple[Term, ...], attrs: Attrs) -> Term:
     total = _stacked(b, x, axis)
     if total is not None:
         return b.op("mul", b.const(1 / len(x.args)), total)
-    if x.op in ("add", "mul") and any(_constant_along(arg, at) for arg in x.args):
+    if x.op in ("add", "mul") and any(_constant_along(arg, at) for arg in summands(x)):
         return _spread(b, x, axis, at)
     parts = _over_parts(b, "mean", args, axis, {"axis": axis})
     return b.make("mean", (x,), shape, axis=axis) if parts is None else parts
@@ -106,7 +107,8 @@ def _constant_along(x: Term, at: int) -> bool:
 def _spread(b: Rules, x: Term, axis: int, at: int) -> Term:
     """The mean of a sum, or of a product, of which some operands do not vary along the axis."""
     if x.op == "add":
-        return b.op("add", *(b.op("mean", arg, axis=axis) if arg.rank else arg for arg in x.args))
+        means = (b.op("mean", arg, axis=axis) if arg.rank else arg for arg in summands(x))
+        return b.op("add", *means)
     still = [arg for arg in x.args if _constant_along(arg, at) or not arg.rank]
     rest = [arg for arg in x.args if arg not in still]
     factors = [b.op("mean", arg, axis=axis) if arg.rank else arg for arg in still]

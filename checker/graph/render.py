@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from checker.graph.terms import Term
 
 DEEPER: Final = "..."
+_LONG: Final = 8
 _SHOWN: Final[Mapping[str, tuple[str, ...]]] = {
     "attention": ("visible",),
     "concat": (),
@@ -113,9 +114,18 @@ def _infix(term: Term, known: Mapping[Term, str], depth: int) -> str:
     """Operands sorted as text, so that a sum reads the same wherever it was built."""
     sign = " + " if term.op == "add" else " * "
     texts = sorted(
-        (_text(arg, known, depth - 1 if arg.args else depth) for arg in term.args), key=_complexity
+        (_text(arg, known, depth - 1 if arg.args else depth) for arg in _operands(term, known)),
+        key=_complexity,
     )
     return sign.join(_grouped(text) if term.op == "mul" else text for text in texts)
+
+
+def _operands(term: Term, known: Mapping[Term, str]) -> list[Term]:
+    """The operands of a long sum down to a part of it that has a name."""
+    found = list(term.args)
+    while found[0].op == "add" and found[0] not in known and len(found) < _LONG:
+        found[:1] = found[0].args
+    return found
 
 
 def _complexity(text: str) -> tuple[int, str]:

@@ -16,6 +16,8 @@ Axes = tuple["int | None", ...]
 class Rules(Protocol):
     """The builder, as a rewrite rule uses it."""
 
+    joined: dict[tuple[Term, Term, int], Term | None]
+
     @property
     def deep(self) -> bool: ...
 

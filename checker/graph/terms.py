@@ -104,6 +104,27 @@ def encode(value: Attr) -> str:
     return f"{type(value).__name__[0]}:{value!s}" if not isinstance(value, str) else f"s{value!r}"
 
 
+def continued(term: Term) -> bool:
+    """Whether the term is a long sum, which is another sum and one operand more."""
+    return term.op == "add" and term.args[0].op == "add"
+
+
+def summands(term: Term) -> tuple[Term, ...]:
+    """The operands of a sum, with those of the sum that it goes on from; else the operands."""
+    last: list[Term] = []
+    while continued(term):
+        last.append(term.args[1])
+        term = term.args[0]
+    return (*term.args, *reversed(last)) if last else term.args
+
+
+def holder(term: Term, operand: Term) -> Term:
+    """The part of a long sum that has this operand, or had it before all others; else the term."""
+    while continued(term) and operand not in term.args:
+        term = term.args[0]
+    return term
+
+
 def postorder(*roots: Term) -> list[Term]:
     """Every term below `roots` once, arguments before what uses them, left to right."""
     seen: set[Term] = set()

@@ -19,6 +19,7 @@ from checker.interpreter.values import (
     StaticMethod,
     Value,
 )
+from checker.syntax.nodes import walk
 
 if TYPE_CHECKING:
     from checker.interpreter.machine import Machine
@@ -88,7 +89,7 @@ def run_part(m: Machine, function: Value, prefixes: Value, *args: Value) -> Valu
 
 def part(body: list[ast.stmt], prefixes: tuple[str, ...]) -> list[ast.stmt]:
     """The statements that set attributes of these names, and those that bind what they use."""
-    kept = {stmt for stmt in body if any(_sets(node, prefixes) for node in ast.walk(stmt))}
+    kept = {stmt for stmt in body if any(_sets(node, prefixes) for node in walk(stmt))}
     used = {name for stmt in kept for name in _names(stmt, ast.Load)}
     grown = True
     while grown:
@@ -112,13 +113,13 @@ def _sets(node: ast.AST, prefixes: tuple[str, ...]) -> bool:
 
 
 def _names(stmt: ast.stmt, context: type[ast.expr_context]) -> set[str]:
-    return {n.id for n in ast.walk(stmt) if isinstance(n, ast.Name) and isinstance(n.ctx, context)}
+    return {n.id for n in walk(stmt) if isinstance(n, ast.Name) and isinstance(n.ctx, context)}
 
 
 def bound(stmt: ast.stmt) -> set[str]:
     """The local names that a statement binds."""
     names = _names(stmt, ast.Store)
-    for node in ast.walk(stmt):
+    for node in walk(stmt):
         if isinstance(node, (ast.Import, ast.ImportFrom)):
             names |= {(a.asname or a.name).partition(".")[0] for a in node.names}
         elif isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
