@@ -65,7 +65,7 @@ def _trees(subject: Subject) -> Sequence[Tree]:
 
 @dataclass(frozen=True, slots=True)
 class _Asked:
-    """A question: the name of it whole and without its configuration, and how to make its answer."""
+    """A question: its name, with and without its configuration, and how to make its answer."""
 
     name: str
     base: str

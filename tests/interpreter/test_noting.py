@@ -51,8 +51,8 @@ def test_another_configuration_that_says_the_same_there_is_as_good(
 @pytest.mark.parametrize(
     "walk",
     [
-        list, len, dict, repr, sorted, json.dumps, copy.copy, copy.deepcopy, reversed,
-        lambda d: {**d}, lambda d: dict(**d), lambda d: d == {}, lambda d: d == {},
+        lambda d: d != {}, list, len, dict, repr, sorted, json.dumps, copy.copy, copy.deepcopy, reversed,
+        lambda d: {**d}, lambda d: dict(**d), lambda d: d == {},
         lambda d: d | {}, lambda d: {} | d, {}.update, lambda d: [*d.items()],
         lambda d: d.keys(), lambda d: d.values(), lambda d: d.pop("a"), lambda d: d.copy(),
         lambda d: d.setdefault("a", 1), lambda d: d.update(a=2), lambda d: d.clear(),
