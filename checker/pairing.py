@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from checker.contract.formats import format_of
@@ -49,7 +49,7 @@ class Opened:
     """One side's engine and the trees it is read from, its own first.
 
     `spec` and `libraries` (name, spec or None) are what the trees were asked for by; `keeper` gives
-    what was worked out before.
+    what was worked out before; `workspaces` hold what was parsed, by the number of trees.
     """
 
     engine: Engine
@@ -57,6 +57,7 @@ class Opened:
     spec: str
     libraries: tuple[tuple[str, str | None], ...] = ()
     keeper: Keeper | None = None
+    workspaces: dict[int, Workspace] = field(default_factory=dict, compare=False, repr=False)
 
     @property
     def tree(self) -> Tree:
@@ -79,8 +80,14 @@ class Opened:
         return self._subject(stubs, self.trees)
 
     def _subject(self, stubs: Stubs, trees: tuple[Tree, ...]) -> Subject:
-        workspace = Workspace(list(trees))
+        workspace = self.workspaces.setdefault(len(trees), Workspace(list(trees)))
         return Subject(self.engine, workspace, stubs, self.tree.label, self.keeper)
+
+    def forget(self) -> None:
+        """Drops what was parsed and read, as far as it can be had again unchanged."""
+        self.workspaces.clear()
+        for tree in self.trees:
+            tree.forget()
 
 
 @dataclass(frozen=True, slots=True)

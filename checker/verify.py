@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from checker.contract.formats import format_of
@@ -40,7 +40,7 @@ from checker.report.model import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping
 
     from checker.configs import ConfigFile
     from checker.engines import Captured, Inputs, Question, Subject
@@ -49,6 +49,7 @@ if TYPE_CHECKING:
     from checker.report.model import ClauseResult
     from checker.request import VerifyRequest
     from checker.sources import Tree
+    from checker.stored.matching import Stored
 
 _DEPLOYMENT = (
     "deployment: CUDA, top-k 1, CUDA graphs on, environment variables at their defaults,"
@@ -87,6 +88,73 @@ def verify(request: VerifyRequest, opened: list[Opened] | None = None) -> Report
         return replace(report, witness=compared(report))
 
 
+@dataclass(frozen=True, slots=True)
+class Served:
+    """A server's side, what it was extracted from, and what became of the launch flags.
+
+    `pair` has the configurations that are in force once the flags have been handled.
+    """
+
+    pair: Pairing
+    side: Extraction
+    inputs: Inputs
+    subject: Subject
+    flags: Launched | None
+
+
+def case_of(
+    pair: Pairing,
+    train: Extraction,
+    served: Served,
+    pool: Pool,
+    *,
+    stored: Stored | None = None,
+    probed: Callable[[dict[str, Any], Extraction], None] | None = None,
+) -> Case:
+    """Everything that a judgement is made from.
+
+    Args:
+        pair: both sides, and the configurations.
+        train: what was trained.
+        served: what is served.
+        pool: where the terms of both are.
+        stored: what lies in the draft's folders.
+        probed: told each configuration that the trainer is read with besides, and what came of it.
+    """
+    wires, serve = pair.contract.wires, served.side
+
+    def compare_without(config: dict[str, Any]) -> Comparison | None:
+        other = pair.trained(pair.trainer.subject(pair.stubs), pool, config)
+        if probed is not None:
+            probed(config, other)
+        return _compared(other, serve, pool, wires)
+
+    def compare_as(switches: dict[str, Any]) -> Comparison | None:
+        try:
+            return compare_as_contracted(train, serve, pool, wires, switches)
+        except InputError:  # the contract says nothing of such a draft
+            return None
+
+    return Case(
+        pair.contract,
+        train,
+        serve,
+        _compared(train, serve, pool, wires),
+        served.pair.serve_config,
+        pair.train_config,
+        compare_without,
+        compare_as,
+        served.pair.target,
+        served.flags,
+        stored,
+    )
+
+
+def results_of(case: Case) -> tuple[ClauseResult, ...]:
+    """A result for every clause, without what a report only mentions."""
+    return complete(judge(case), case.contract)
+
+
 class Reader:
     """Reads pairs; what a target hands over is worked out once for each question."""
 
@@ -107,7 +175,7 @@ class Reader:
     def brief(self, pair: Pairing, request: VerifyRequest) -> Report:
         """The same without what a report only mentions: other configurations, other layer ids."""
         case, _, _ = self._case(pair, request, brief=True)
-        return _report(pair, request, case, complete(judge(case), pair.contract))
+        return _report(pair, request, case, results_of(case))
 
     def read(
         self,
@@ -126,7 +194,7 @@ class Reader:
             pool: where terms are made; those of one pool can be compared.
         """
         case, _, _ = self._case(pair, request, brief=brief, pool=pool)
-        return case, _report(pair, request, case, complete(judge(case), pair.contract))
+        return case, _report(pair, request, case, results_of(case))
 
     def _case(
         self,
@@ -137,9 +205,23 @@ class Reader:
         pool: Pool | None = None,
     ) -> tuple[Case, Inputs, Subject]:
         pool = Pool() if pool is None else pool
-        learner, deployed = pair.trainer.subject(pair.stubs), pair.server.subject(pair.stubs)
-        train = pair.trained(learner, pool, pair.train_config)
+        train = pair.trained(pair.trainer.subject(pair.stubs), pool, pair.train_config)
         stored = pair.stored(train)
+        served = self.served(pair, request, train, pool, stored=stored, brief=brief)
+        return case_of(pair, train, served, pool, stored=stored), served.inputs, served.subject
+
+    def served(
+        self,
+        pair: Pairing,
+        request: VerifyRequest,
+        train: Extraction,
+        pool: Pool,
+        *,
+        stored: Stored | None = None,
+        brief: bool = True,
+    ) -> Served:
+        """The server's side, given what training saves, with what its target hands over."""
+        deployed = pair.server.subject(pair.stubs)
         inputs = pair.served(train, stored)
         flags = handled(request, deployed, inputs)
         if flags is not None:  # the draft is served with what the server makes of its flags
@@ -151,31 +233,7 @@ class Reader:
             self._capture(pair, train, serve, inputs, brief)
             if flags is not None and flags.target_doubt and serve.captured is not None:
                 serve.captured = doubted(serve.captured, flags.target_doubt)
-        wires = pair.contract.wires
-
-        def compare_without(config: dict[str, Any]) -> Comparison | None:
-            return _compared(pair.trained(learner, pool, config), serve, pool, wires)
-
-        def compare_as(switches: dict[str, Any]) -> Comparison | None:
-            try:
-                return compare_as_contracted(train, serve, pool, wires, switches)
-            except InputError:  # the contract says nothing of such a draft
-                return None
-
-        case = Case(
-            pair.contract,
-            train,
-            serve,
-            _compared(train, serve, pool, wires),
-            pair.serve_config,
-            pair.train_config,
-            compare_without,
-            compare_as,
-            pair.target,
-            flags,
-            stored,
-        )
-        return case, inputs, deployed
+        return Served(pair, serve, inputs, deployed, flags)
 
     def _capture(
         self, pair: Pairing, train: Extraction, serve: Extraction, inputs: Inputs, brief: bool

@@ -131,6 +131,7 @@ def extract_side(subject: Subject, pool: Pool, inputs: Inputs) -> Extraction:
         pool,
         lambda: _extract(subject, pool, inputs),
         Extraction.is_whole,
+        places=inputs.places(),
     )
 
 
