@@ -115,7 +115,7 @@ def _as_installed(
     pins = [Pin(n, v) for n, v in versions.items() if v is not None and n not in given]
     opened = open_side(engines, role, request.source, [*request.with_, *pins], request.access)
     name, wanted = opened.engine.distribution, opened.tree.version
-    found = versions[name]
+    found = versions.get(name)
     if found is None or (wanted is not None and found != wanted):
         release = name if wanted is None else f"{name}=={wanted}"
         what = f"{name} {found} is installed" if found else f"{name} is not installed"
