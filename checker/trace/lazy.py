@@ -30,6 +30,10 @@ class NoVerdict(Exception):
     """The run cannot say anything, and why."""
 
 
+class NotRunnable(NoVerdict, ImportError):
+    """What is imported is described, but not for being run; whoever tries may do without it."""
+
+
 class Library:
     """All modules of one run: the trees' files, the summaries, and the rest of Python."""
 
@@ -377,7 +381,7 @@ class _Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
     def find_spec(self, fullname: str, path: Any, target: Any = None) -> Any:
         del path, target
         if fullname.partition(".")[0] in self.library.unrunnable:
-            raise NoVerdict(f"{fullname} is described, but not for being run")
+            raise NotRunnable(f"{fullname} is described, but not for being run")
         if not self.library.owns(fullname) and not self.library.stands_in(fullname):
             return None
         file = self.library.workspace.find(fullname)
