@@ -21,7 +21,7 @@ from checker.sources.seen import seen, unchanged
 from checker.sources.store import Store, default_folder
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
 
     from checker.configs import ConfigFile
     from checker.pairing import Opened
@@ -110,6 +110,34 @@ class Answers:
         return len(trees) == len(side["trees"]) and all(
             unchanged(tree, before) for tree, before in zip(trees, side["trees"], strict=True)
         )
+
+
+def answered(
+    question: Mapping[str, Any],
+    access: Access,
+    work: Callable[[list[Opened]], Answer],
+    *,
+    anew: bool = False,
+    kept: bool = True,
+) -> Answer:
+    """The answer to a question: one that was given before, or a new one, which is kept.
+
+    Args:
+        question: see `Answers`.
+        access: how sources are come by.
+        work: makes the answer, and says which sides it has opened.
+        anew: it is made in any case.
+        kept: it is kept for the next time.
+    """
+    answers = Answers(question, access)
+    known = None if anew or os.environ.get("EAGLE3_CHECK_DEBUG") else answers.known()
+    if known is not None:
+        return known
+    opened: list[Opened] = []
+    answer = work(opened)
+    if kept:
+        answers.keep(answer, opened)
+    return answer
 
 
 def _out_of_time() -> int:

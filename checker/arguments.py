@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import re
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from checker.configs import read_config
@@ -13,23 +14,26 @@ from checker.request import (
     CaptureRequest,
     ExtractRequest,
     TraceRequest,
-    VerifyRequest,
 )
 from checker.stored.folder import folder_config, read_checkpoint
 from checker.words import (
     CLASS,
+    SPEC,
     Parser,
     access,
     add_access,
     add_colour,
     add_contract,
     add_format,
+    add_ranks,
+    add_served,
     add_target,
+    add_with,
+    checked,
     command,
     config_at,
     contracts,
     count,
-    launch_of,
     number,
     pin_of,
     rename_of,
@@ -39,6 +43,7 @@ from checker.words import (
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from checker.request import VerifyRequest
     from checker.words import Commands
 
 _TRACE_EXAMPLES = """examples:
@@ -81,14 +86,9 @@ def _add_verify(commands: Commands) -> None:
     sides = verify.add_argument_group(
         "sides", "without any, an example pair of releases is checked"
     )
-    spec = "NAME==VERSION, NAME (newest), a folder, wheel or sdist, git:FOLDER@REVISION"
-    sides.add_argument("--train", metavar="SPEC", help=f"the trainer: {spec}")
-    sides.add_argument("--serve", metavar="SPEC", help=f"the server: {spec}")
-    for side in ("train", "serve"):
-        sides.add_argument(
-            f"--{side}-with", metavar="NAME==VERSION", action="append", default=[],
-            help=f"read this dependency of the {side} side from this release (repeatable)",
-        )  # fmt: skip
+    sides.add_argument("--train", metavar="SPEC", help=f"the trainer: {SPEC}")
+    sides.add_argument("--serve", metavar="SPEC", help=f"the server: {SPEC}")
+    add_with(sides)
     given = verify.add_argument_group("configuration")
     given.add_argument(
         "--draft",
@@ -103,13 +103,7 @@ def _add_verify(commands: Commands) -> None:
     given.add_argument("--train-config", metavar="PATH", help="the config.json the trainer wrote")
     given.add_argument("--serve-config", metavar="PATH", help="the config.json the server reads")
     add_target(given)
-    given.add_argument(
-        "--rename", metavar="OLD=NEW", action="append", default=[],
-        help="what a conversion did to tensor names: layers.0=first (repeatable)",
-    )  # fmt: skip
-    given.add_argument(
-        "--launch", metavar="LINE", help="the server's command line, or a file with it"
-    )
+    add_served(given)
     given.add_argument(
         "--witness", action="store_true",
         help="run both sides' real code on small numbers as well (needs torch)",
@@ -123,8 +117,7 @@ def _add_verify(commands: Commands) -> None:
         "--max-unproven", metavar="N", type=number, default=0,
         help="exit with 0 if nothing is violated and at most N clauses are unproven",
     )  # fmt: skip
-    given.add_argument("--tp", metavar="N", type=count, default=1, help="tensor parallel size")
-    given.add_argument("--pp", metavar="N", type=count, default=1, help="pipeline parallel size")
+    add_ranks(given)
     add_format(verify)
     add_access(verify)
 
@@ -226,6 +219,11 @@ def _add_contracts(commands: Commands) -> None:
     add_contract(pages)
     validate = command(actions, "validate", "check contract files against their schemas")
     validate.add_argument("files", metavar="FILE", nargs="*", help="default: the program's own")
+    validate.add_argument(
+        "--fixtures",
+        action="store_true",
+        help="also run the fixtures that clauses name: each has to hold or be violated as it says",
+    )
 
 
 def _add_expect(commands: Commands) -> None:
@@ -261,20 +259,16 @@ def verify_request(given: argparse.Namespace, progress: Callable[[str], None]) -
     copied = None if serve_draft is None else read_checkpoint(serve_draft, needed=True)
     own = None if draft is None else folder_config(draft)
     other = own if serve_draft is None else folder_config(serve_draft)
-    return VerifyRequest(
+    check = checked(
+        given,
+        progress,
         train=given.train,
         serve=given.serve,
         train_config=own if given.train_config is None else read_config(given.train_config),
         serve_config=other if given.serve_config is None else read_config(given.serve_config),
-        target=None if given.target is None else target(given.target),
-        launch=launch_of(given.launch),
-        renames=tuple(rename_of(text) for text in given.rename),
-        train_with=tuple(pin_of(text, "--train-with") for text in given.train_with),
-        serve_with=tuple(pin_of(text, "--serve-with") for text in given.serve_with),
-        tensor_parallel=given.tp,
-        pipeline_parallel=given.pp,
-        access=access(given, progress),
-        contracts=contracts(given),
+    )
+    return replace(
+        check,
         witness=given.witness,
         python=given.python,
         prepare=given.prepare,

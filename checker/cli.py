@@ -130,28 +130,25 @@ def _verify(given: argparse.Namespace, progress: Progress) -> int:
 
 def _answer(request: VerifyRequest, given: argparse.Namespace) -> Answer:
     """The answer to a request: one that was given before, or a new one."""
-    from checker.answers import Answer, Answers, verify_question
+    from checker.answers import Answer, answered, verify_question
 
     paint = paint_for(given, sys.stdout)
-    answers = Answers(verify_question(request, [given.format, paint.enabled]), request.access)
-    if not request.witness and not os.environ.get("EAGLE3_CHECK_DEBUG"):
-        known = answers.known()
-        if known is not None:
-            return known
-    opened: list[Opened] = []
-    from checker.verify import verify
 
-    if request.train_config is None and request.serve_config is None:
-        from checker.exploring import explore
+    def work(opened: list[Opened]) -> Answer:
+        from checker.verify import verify
 
-        report = explore(request, opened)
-    else:
-        report = verify(request, opened)
-    status = report.strict_exit_status if request.strict else report.exit_status
-    answer = Answer(_rendered(report, given.format, paint, request.contracts), status)
-    if not request.witness:
-        answers.keep(answer, opened)
-    return answer
+        if request.train_config is None and request.serve_config is None:
+            from checker.exploring import explore
+
+            report = explore(request, opened)
+        else:
+            report = verify(request, opened)
+        status = report.strict_exit_status if request.strict else report.exit_status
+        return Answer(_rendered(report, given.format, paint, request.contracts), status)
+
+    question = verify_question(request, [given.format, paint.enabled])
+    run = request.witness  # what running code gives is no fact about the sources
+    return answered(question, request.access, work, anew=run, kept=not run)
 
 
 def _rendered(report: Report, form: str, paint: Paint, more: tuple[Added, ...]) -> str:
@@ -214,17 +211,15 @@ def _extract(given: argparse.Namespace, progress: Progress) -> int:
 
 
 def _capture(given: argparse.Namespace, progress: Progress) -> int:
-    from checker.answers import Answer, Answers, capture_question
+    from checker.answers import Answer, answered, capture_question
     from checker.arguments import capture_request
 
     request = capture_request(given, progress)
-    answers = Answers(capture_question(request, [given.format, given.why]), request.access)
-    answer = None if os.environ.get("EAGLE3_CHECK_DEBUG") else answers.known()
-    if answer is None:
+
+    def work(opened: list[Opened]) -> Answer:
         from checker.capturing import capturing
         from checker.report import capture, json
 
-        opened: list[Opened] = []
         table = capturing(request, opened)
         if given.format == "json":
             text = json.render(table.to_json())
@@ -232,8 +227,10 @@ def _capture(given: argparse.Namespace, progress: Progress) -> int:
             text = "".join(capture.why(row) for row in table.rows)
         else:
             text = capture.render(table)
-        answer = Answer(text, table.exit_status)
-        answers.keep(answer, opened)
+        return Answer(text, table.exit_status)
+
+    question = capture_question(request, [given.format, given.why])
+    answer = answered(question, request.access, work)
     progress.clear()
     write(answer.output)
     return answer.status
@@ -298,7 +295,27 @@ def _contracts(given: argparse.Namespace, _: Progress) -> int:
         case _:
             for path, schema in files.validated(given.files):
                 write(f"{path}: valid ({schema})\n")
+            if given.fixtures:
+                return _tried(given)
     return 0
+
+
+def _tried(given: argparse.Namespace) -> int:
+    """Runs the fixtures of the clauses in the named files, or of all; the exit status."""
+    from pathlib import Path
+
+    from checker.contract.added import added
+    from checker.trying import misshown
+
+    files = added([Path(name) for name in given.files])
+    named = {clause["id"] for file in files for clause in file.data.get("clauses", ())}
+    wrong = 0
+    for line in misshown(files, frozenset(named) if files else None):
+        write(f"{line}\n")
+        wrong = 1
+    if not wrong:
+        write("every fixture shows what its clause says\n")
+    return wrong
 
 
 # --- helpers -------------------------------------------------------------------------------------

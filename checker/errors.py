@@ -28,6 +28,10 @@ class InputError(CheckerError):
         self.remedy = remedy
         self.place = place
 
+    def __reduce__(self) -> tuple[type[InputError], tuple[object, ...]]:
+        """What makes it anew where it goes from process to process."""
+        return InputError, (self.message, self.remedy, self.place)
+
     @property
     def problems(self) -> tuple[InputError, ...]:
         """All that is wrong; of a plain error itself."""
@@ -45,6 +49,9 @@ class InputErrors(InputError):
         first = errors[0]
         super().__init__(first.message, first.remedy, first.place)
         self._errors = tuple(errors)
+
+    def __reduce__(self) -> tuple[type[InputError], tuple[object, ...]]:
+        return InputErrors, ([*self._errors],)
 
     @classmethod
     def of(cls, errors: list[InputError]) -> InputError:

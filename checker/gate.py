@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import os
 import re
 from typing import TYPE_CHECKING
@@ -11,22 +10,24 @@ from checker.configs import read_config
 from checker.errors import InputError
 from checker.request import DiffRequest, MatrixRequest, VerifyRequest
 from checker.words import (
-    access,
+    SPEC,
     add_access,
     add_colour,
+    add_configs,
     add_format,
+    add_ranks,
+    add_served,
     add_target,
+    add_with,
+    checked,
     command,
     config_at,
-    contracts,
-    count,
-    launch_of,
-    pin_of,
-    rename_of,
+    configs_of,
     target,
 )
 
 if TYPE_CHECKING:
+    import argparse
     from collections.abc import Callable
 
     from checker.words import Commands
@@ -44,14 +45,9 @@ def _add_solve(commands: Commands) -> None:
         commands, "solve", "find the served config, flags and renames under which all clauses hold"
     )
     solve.epilog = "Exit status: 0 found, 1 none, 3 not proven, 2 unusable input."
-    spec = "NAME==VERSION, NAME, a folder, wheel or sdist, git:FOLDER@REVISION"
-    solve.add_argument("--train", metavar="SPEC", required=True, help=f"the trainer: {spec}")
+    solve.add_argument("--train", metavar="SPEC", required=True, help=f"the trainer: {SPEC}")
     solve.add_argument("--serve", metavar="SPEC", required=True, help="the server, likewise")
-    for side in ("train", "serve"):
-        solve.add_argument(
-            f"--{side}-with", metavar="NAME==VERSION", action="append", default=[],
-            help=f"read this dependency of the {side} side from this release (repeatable)",
-        )  # fmt: skip
+    add_with(solve)
     solve.add_argument(
         "--train-config", metavar="PATH", required=True, help="the config.json the trainer wrote"
     )
@@ -61,17 +57,10 @@ def _add_solve(commands: Commands) -> None:
         help="what is served so far: as much of it is kept as can be",
     )
     add_target(solve)
-    solve.add_argument(
-        "--rename", metavar="OLD=NEW", action="append", default=[],
-        help="what a conversion does to tensor names so far: layers.0=first (repeatable)",
-    )  # fmt: skip
-    solve.add_argument(
-        "--launch", metavar="LINE", help="the server's command line so far, or a file with it"
-    )
+    add_served(solve)
     solve.add_argument("--write", metavar="PATH", help="save the configuration that was found")
     solve.add_argument("--force", action="store_true", help="write over a file that is there")
-    solve.add_argument("--tp", metavar="N", type=count, default=1, help="tensor parallel size")
-    solve.add_argument("--pp", metavar="N", type=count, default=1, help="pipeline parallel size")
+    add_ranks(solve)
     add_format(solve)
     add_access(solve)
 
@@ -81,25 +70,15 @@ def _add_diff(commands: Commands) -> None:
         commands, "diff", "what changed in meaning between two releases of a trainer or a server"
     )
     compared.epilog = "Exit status: 0 nothing breaks, 1 something does, 3 not known, 2 bad input."
-    spec = "NAME==VERSION, NAME, a folder, wheel or sdist, git:FOLDER@REVISION"
-    compared.add_argument("old", metavar="OLD", help=spec)
+    compared.add_argument("old", metavar="OLD", help=SPEC)
     compared.add_argument("new", metavar="NEW", help="the same engine, likewise")
     compared.add_argument("--train", metavar="SPEC", help="who trains (default: the example's)")
     compared.add_argument("--serve", metavar="SPEC", help="who serves (default: the example's)")
-    compared.add_argument(
-        "--draft", metavar="PATH",
-        help="the config.json that both sides read: is this draft still served right?",
-    )  # fmt: skip
-    compared.add_argument("--train-config", metavar="PATH", help="the config.json of the trainer")
-    compared.add_argument("--serve-config", metavar="PATH", help="the config.json of the server")
+    add_with(compared)
+    add_configs(compared)
     add_target(compared)
-    compared.add_argument(
-        "--rename", metavar="OLD=NEW", action="append", default=[],
-        help="what a conversion did to tensor names: layers.0=first (repeatable)",
-    )  # fmt: skip
-    compared.add_argument(
-        "--launch", metavar="LINE", help="the server's command line, or a file with it"
-    )
+    add_served(compared)
+    add_ranks(compared)
     add_format(compared)
     add_access(compared)
 
@@ -113,17 +92,14 @@ def _add_matrix(commands: Commands) -> None:
         table.add_argument(
             f"--{side}", metavar="SPEC", nargs="+", required=True, help=f"{who}, as for verify"
         )
-    table.add_argument("--draft", metavar="PATH", help="the config.json that both sides read")
-    table.add_argument("--train-config", metavar="PATH", help="the config.json of the trainer")
-    table.add_argument("--serve-config", metavar="PATH", help="the config.json of the server")
-    add_target(table)
+    add_with(table)
+    add_configs(table)
     table.add_argument(
-        "--rename", metavar="OLD=NEW", action="append", default=[],
-        help="what a conversion did to tensor names (default: what each server needs)",
+        "--target", metavar="TARGET", action="append", default=[], dest="targets",
+        help="a target's config.json, or CLASS[:LAYERS] (repeatable)",
     )  # fmt: skip
-    table.add_argument(
-        "--launch", metavar="LINE", help="the server's command line, or a file with it"
-    )
+    add_served(table, "what each server needs")
+    add_ranks(table)
     table.add_argument("--shard", metavar="I/N", default="1/1", help="the I-th of N parts")
     _add_table_format(table)
     add_access(table)
@@ -148,48 +124,43 @@ def solve_request(given: argparse.Namespace, progress: Callable[[str], None]) ->
     """
     if given.write is not None and not given.force and os.path.lexists(given.write):
         raise InputError("is there already", "give --force to write over it", given.write)
-    return VerifyRequest(
+    return checked(
+        given,
+        progress,
         train=given.train,
         serve=given.serve,
         train_config=read_config(given.train_config),
         serve_config=config_at(given.serve_config),
-        target=None if given.target is None else target(given.target),
-        launch=launch_of(given.launch),
-        renames=tuple(rename_of(text) for text in given.rename),
-        train_with=tuple(pin_of(text, "--train-with") for text in given.train_with),
-        serve_with=tuple(pin_of(text, "--serve-with") for text in given.serve_with),
-        tensor_parallel=given.tp,
-        pipeline_parallel=given.pp,
-        access=access(given, progress),
-        contracts=contracts(given),
     )
 
 
 def diff_request(given: argparse.Namespace, progress: Callable[[str], None]) -> DiffRequest:
     """What ``diff`` was asked, with its files read."""
-    own = config_at(given.draft)
-    train_config = own if given.train_config is None else read_config(given.train_config)
-    serve_config = own if given.serve_config is None else read_config(given.serve_config)
-    check = VerifyRequest(
+    train_config, serve_config = configs_of(given)
+    check = checked(
+        given,
+        progress,
         train=given.train or "",
         serve=given.serve or "",
         train_config=train_config,
         serve_config=serve_config,
-        target=None if given.target is None else target(given.target),
-        launch=launch_of(given.launch),
-        renames=tuple(rename_of(text) for text in given.rename),
-        access=access(given, progress),
-        contracts=contracts(given),
     )
     return DiffRequest(given.old, given.new, check)
 
 
 def matrix_request(given: argparse.Namespace, progress: Callable[[str], None]) -> MatrixRequest:
-    """What ``matrix`` was asked, with its files read."""
+    """What ``matrix`` was asked, with its files read.
+
+    Raises:
+        InputError: a file or a word cannot be used.
+    """
     part = re.fullmatch(r"([1-9][0-9]{0,3})/([1-9][0-9]{0,3})", given.shard)
     if part is None or int(part[1]) > int(part[2]):
         raise InputError(f"{given.shard[:40]!r} is no part", "say 1/4 to 4/4", "--shard")
-    given.train, given.serve, names = None, None, (given.train, given.serve)
-    check = diff_request(argparse.Namespace(**vars(given), old="", new=""), progress).check
-    trainers, servers = (tuple(dict.fromkeys(specs)) for specs in names)
-    return MatrixRequest(trainers, servers, check, (int(part[1]), int(part[2])))
+    train_config, serve_config = configs_of(given)
+    check = checked(
+        given, progress, train="", serve="", train_config=train_config, serve_config=serve_config
+    )
+    trainers, servers = (tuple(dict.fromkeys(specs)) for specs in (given.train, given.serve))
+    targets = tuple(target(text) for text in dict.fromkeys(given.targets)) or (None,)
+    return MatrixRequest(trainers, servers, check, (int(part[1]), int(part[2])), targets)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -22,31 +21,28 @@ if TYPE_CHECKING:
 
 def solve_command(given: argparse.Namespace, progress: Progress) -> int:
     """What the server has to be given."""
-    from checker.answers import Answer, Answers, verify_question
+    from checker.answers import Answer, answered, verify_question
     from checker.gate import solve_request
 
     request = solve_request(given, progress)
     paint = paint_for(given, sys.stdout)
-    rendering = [given.format, paint.enabled, given.write is not None]
-    question = {**verify_question(request, rendering), "command": "solve"}
-    answers = Answers(question, request.access)
-    usable = given.write is None and not os.environ.get("EAGLE3_CHECK_DEBUG")
-    answer = answers.known() if usable else None
-    if answer is None:
+
+    def work(opened: list[Opened]) -> Answer:
         from checker.contract.loading import load_contract
         from checker.report import json, solution
         from checker.solve import solve
 
-        opened: list[Opened] = []
         found = solve(request, opened)
-        if given.format == "json":
-            text = json.render(found.to_json())
-        else:
-            text = solution.render(found, load_contract(request.contracts), paint)
-        answer = Answer(text, found.exit_status)
-        answers.keep(answer, opened)
         if given.write is not None:
             _save(found, given.write, force=given.force)
+        if given.format == "json":
+            return Answer(json.render(found.to_json()), found.exit_status)
+        contract = load_contract(request.contracts)
+        return Answer(solution.render(found, contract, paint), found.exit_status)
+
+    rendering = [given.format, paint.enabled, given.write is not None]
+    question = {**verify_question(request, rendering), "command": "solve"}
+    answer = answered(question, request.access, work, anew=given.write is not None)
     progress.clear()
     write(answer.output)
     return answer.status
@@ -54,25 +50,24 @@ def solve_command(given: argparse.Namespace, progress: Progress) -> int:
 
 def diff_command(given: argparse.Namespace, progress: Progress) -> int:
     """What changed between two releases."""
-    from checker.answers import Answer, Answers, verify_question
+    from checker.answers import Answer, answered, verify_question
     from checker.gate import diff_request
 
     request = diff_request(given, progress)
     paint = paint_for(given, sys.stdout)
-    question = verify_question(request.check, [given.format, paint.enabled])
-    releases = {"command": "diff", "releases": [request.old, request.new]}
-    answers = Answers({**question, **releases}, request.check.access)
-    answer = None if os.environ.get("EAGLE3_CHECK_DEBUG") else answers.known()
-    if answer is None:
+
+    def work(opened: list[Opened]) -> Answer:
         from checker.diff import diff
         from checker.report import changes, json
 
-        opened: list[Opened] = []
         found = diff(request, opened)
         as_json = given.format == "json"
         text = json.render(found.to_json()) if as_json else changes.render(found, paint)
-        answer = Answer(text, found.exit_status)
-        answers.keep(answer, opened)
+        return Answer(text, found.exit_status)
+
+    question = verify_question(request.check, [given.format, paint.enabled])
+    releases = {"command": "diff", "releases": [request.old, request.new]}
+    answer = answered({**question, **releases}, request.check.access, work)
     progress.clear()
     write(answer.output)
     return answer.status

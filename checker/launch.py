@@ -10,6 +10,7 @@ from typing import Any, Final
 from checker.errors import InputError
 
 ENVIRONMENT: Final = "environment"
+_MODULE: Final = "-m"
 _ASSIGNMENT: Final = re.compile(r"([A-Za-z_]\w*)=(.*)", re.DOTALL)
 
 
@@ -36,6 +37,8 @@ def parse_launch(text: str) -> dict[str, Any]:
     while index < len(words):
         word = words[index]
         index += 1
+        if word == _MODULE:  # what stands before is meant for Python, and for what runs that
+            flags.clear()
         if not word.startswith("--") or len(word) < 3:
             if not flags and (assigned := _ASSIGNMENT.fullmatch(word)):
                 environment[assigned[1]] = assigned[2]

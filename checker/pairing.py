@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from checker.contract.formats import format_of
@@ -24,7 +24,7 @@ from checker.engines.checkpoint import renamed
 from checker.errors import InputError
 from checker.judging.wording import spelled, stated
 from checker.launch import parse_launch
-from checker.sources import Tree, library_trees, open_source
+from checker.sources import Tree, is_project, library_trees, open_source
 from checker.stored.matching import Stored, matched
 from checker.syntax import Workspace
 
@@ -49,7 +49,7 @@ class Opened:
     """One side's engine and the trees it is read from, its own first.
 
     `spec` and `libraries` (name, spec or None) are what the trees were asked for by; `keeper` gives
-    what was worked out before.
+    what was worked out before; `workspaces` hold what was parsed, by the number of trees.
     """
 
     engine: Engine
@@ -57,11 +57,16 @@ class Opened:
     spec: str
     libraries: tuple[tuple[str, str | None], ...] = ()
     keeper: Keeper | None = None
+    workspaces: dict[int, Workspace] = field(default_factory=dict, compare=False, repr=False)
 
     @property
     def tree(self) -> Tree:
         """The engine's own source."""
         return self.trees[0]
+
+    def anew(self) -> Opened:
+        """The same side, with nothing taken from what was worked out before."""
+        return replace(self, keeper=None)
 
     def outline(self, added: Iterable[Added] = ()) -> Subject:
         """The engine's own tree alone, for running targets in outline.
@@ -75,8 +80,14 @@ class Opened:
         return self._subject(stubs, self.trees)
 
     def _subject(self, stubs: Stubs, trees: tuple[Tree, ...]) -> Subject:
-        workspace = Workspace(list(trees))
+        workspace = self.workspaces.setdefault(len(trees), Workspace(list(trees)))
         return Subject(self.engine, workspace, stubs, self.tree.label, self.keeper)
+
+    def forget(self) -> None:
+        """Drops what was parsed and read, as far as it can be had again unchanged."""
+        self.workspaces.clear()
+        for tree in self.trees:
+            tree.forget()
 
 
 @dataclass(frozen=True, slots=True)
@@ -196,7 +207,7 @@ def open_side(
         InputError: no engine of the role is in it.
     """
     candidates = [e for e in engines if e.role == role]
-    name = spec.partition("==")[0]
+    name = spec.partition("==")[0].strip()
     named = [
         e for e in candidates if e.distribution == name or spec == f"installed:{e.distribution}"
     ]
@@ -216,7 +227,7 @@ def open_side(
     known = ", ".join(sorted(e.distribution for e in candidates))
     if problem is not None and (named or len(candidates) == 1):
         raise problem
-    if problem is not None and not _looks_like_folder(spec):
+    if problem is not None and is_project(name):
         raise InputError(
             f"{spec} is no {role} that is described", f"give one of: {known}", f"--{_OPTION[role]}"
         )
@@ -231,10 +242,6 @@ _OPTION = {"trainer": "train", "server": "serve"}
 def without_loading(engine: Engine) -> Engine:
     """The engine up to the point where a checkpoint is needed: parameters go by their paths."""
     return replace(engine, stages=tuple(s for s in engine.stages if s.name != "load"))
-
-
-def _looks_like_folder(spec: str) -> bool:
-    return "/" in spec or spec.startswith(".")
 
 
 def _libraries(engine: Engine, pins: Iterable[Pin]) -> tuple[tuple[str, str | None], ...]:

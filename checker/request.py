@@ -27,6 +27,13 @@ class Target:
     architecture: str | None = None
     layers: int | None = None
 
+    @property
+    def name(self) -> str:
+        """What a table calls it: the file, or the class with its layers as they were given."""
+        if self.config is not None:
+            return str(self.config.path)
+        return f"{self.architecture}:{self.layers}" if self.layers else str(self.architecture)
+
 
 @dataclass(frozen=True, slots=True)
 class Rename:
@@ -106,14 +113,16 @@ class DiffRequest:
 class MatrixRequest:
     """Everything ``matrix`` needs to know: trainers and servers, each with each.
 
-    `check` is what every pair is checked for; without configurations it is the contract's list.
-    `shard` (i, n) is the i-th of n parts of the pairs.
+    `check` is what every pair is checked for, with each of the `targets` (None: an ordinary one);
+    without configurations it is the contract's list. `shard` (i, n) is the i-th of n parts of the
+    pairs.
     """
 
     trainers: tuple[str, ...]
     servers: tuple[str, ...]
     check: VerifyRequest
     shard: tuple[int, int] = (1, 1)
+    targets: tuple[Target | None, ...] = (None,)
 
 
 @dataclass(frozen=True, slots=True)

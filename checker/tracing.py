@@ -36,7 +36,7 @@ from checker.trace.process import Worker
 from checker.trace.rows import Places, Rows
 from checker.trace.shapes import Names
 from checker.trace.shrink import Shrinker
-from checker.witness import setup_for
+from checker.witness import lacking, setup_for
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -115,7 +115,7 @@ def _as_installed(
     pins = [Pin(n, v) for n, v in versions.items() if v is not None and n not in given]
     opened = open_side(engines, role, request.source, [*request.with_, *pins], request.access)
     name, wanted = opened.engine.distribution, opened.tree.version
-    found = versions[name]
+    found = versions.get(name)
     if found is None or (wanted is not None and found != wanted):
         release = name if wanted is None else f"{name}=={wanted}"
         what = f"{name} {found} is installed" if found else f"{name} is not installed"
@@ -191,6 +191,8 @@ def _traced(draft: _Draft, device: str, compare: bool, worker: Worker) -> Trace:
         )
     reason = _no_verdict(answer)
     if reason is not None:
+        if "raises" in answer or "problem" in answer:
+            reason += lacking(worker, subject.engine)
         return Trace(label, device, reason=reason)
     places.seen = answer["lines"]
     values = compare and device == "cpu"

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from checker.contract.formats import format_of
+from checker.deploying import doubted, handled, in_force, ranks_of
 from checker.engines import (
     STEPS,
     Extraction,
@@ -13,8 +14,8 @@ from checker.engines import (
     Launched,
     asking,
     captured,
+    completed,
     extract_side,
-    launched,
     question_for,
     told,
     with_schedule,
@@ -39,7 +40,7 @@ from checker.report.model import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping
 
     from checker.configs import ConfigFile
     from checker.engines import Captured, Inputs, Question, Subject
@@ -48,6 +49,7 @@ if TYPE_CHECKING:
     from checker.report.model import ClauseResult
     from checker.request import VerifyRequest
     from checker.sources import Tree
+    from checker.stored.matching import Stored
 
 _DEPLOYMENT = (
     "deployment: CUDA, top-k 1, CUDA graphs on, environment variables at their defaults,"
@@ -86,6 +88,73 @@ def verify(request: VerifyRequest, opened: list[Opened] | None = None) -> Report
         return replace(report, witness=compared(report))
 
 
+@dataclass(frozen=True, slots=True)
+class Served:
+    """A server's side, what it was extracted from, and what became of the launch flags.
+
+    `pair` has the configurations that are in force once the flags have been handled.
+    """
+
+    pair: Pairing
+    side: Extraction
+    inputs: Inputs
+    subject: Subject
+    flags: Launched | None
+
+
+def case_of(
+    pair: Pairing,
+    train: Extraction,
+    served: Served,
+    pool: Pool,
+    *,
+    stored: Stored | None = None,
+    probed: Callable[[dict[str, Any], Extraction], None] | None = None,
+) -> Case:
+    """Everything that a judgement is made from.
+
+    Args:
+        pair: both sides, and the configurations.
+        train: what was trained.
+        served: what is served.
+        pool: where the terms of both are.
+        stored: what lies in the draft's folders.
+        probed: told each configuration that the trainer is read with besides, and what came of it.
+    """
+    wires, serve = pair.contract.wires, served.side
+
+    def compare_without(config: dict[str, Any]) -> Comparison | None:
+        other = pair.trained(pair.trainer.subject(pair.stubs), pool, config)
+        if probed is not None:
+            probed(config, other)
+        return _compared(other, serve, pool, wires)
+
+    def compare_as(switches: dict[str, Any]) -> Comparison | None:
+        try:
+            return compare_as_contracted(train, serve, pool, wires, switches)
+        except InputError:  # the contract says nothing of such a draft
+            return None
+
+    return Case(
+        pair.contract,
+        train,
+        serve,
+        _compared(train, serve, pool, wires),
+        served.pair.serve_config,
+        pair.train_config,
+        compare_without,
+        compare_as,
+        served.pair.target,
+        served.flags,
+        stored,
+    )
+
+
+def results_of(case: Case) -> tuple[ClauseResult, ...]:
+    """A result for every clause, without what a report only mentions."""
+    return complete(judge(case), case.contract)
+
+
 class Reader:
     """Reads pairs; what a target hands over is worked out once for each question."""
 
@@ -106,7 +175,7 @@ class Reader:
     def brief(self, pair: Pairing, request: VerifyRequest) -> Report:
         """The same without what a report only mentions: other configurations, other layer ids."""
         case, _, _ = self._case(pair, request, brief=True)
-        return _report(pair, request, case, complete(judge(case), pair.contract))
+        return _report(pair, request, case, results_of(case))
 
     def read(
         self,
@@ -125,7 +194,7 @@ class Reader:
             pool: where terms are made; those of one pool can be compared.
         """
         case, _, _ = self._case(pair, request, brief=brief, pool=pool)
-        return case, _report(pair, request, case, complete(judge(case), pair.contract))
+        return case, _report(pair, request, case, results_of(case))
 
     def _case(
         self,
@@ -136,43 +205,35 @@ class Reader:
         pool: Pool | None = None,
     ) -> tuple[Case, Inputs, Subject]:
         pool = Pool() if pool is None else pool
-        learner, deployed = pair.trainer.subject(pair.stubs), pair.server.subject(pair.stubs)
-        train = pair.trained(learner, pool, pair.train_config)
+        train = pair.trained(pair.trainer.subject(pair.stubs), pool, pair.train_config)
         stored = pair.stored(train)
+        served = self.served(pair, request, train, pool, stored=stored, brief=brief)
+        return case_of(pair, train, served, pool, stored=stored), served.inputs, served.subject
+
+    def served(
+        self,
+        pair: Pairing,
+        request: VerifyRequest,
+        train: Extraction,
+        pool: Pool,
+        *,
+        stored: Stored | None = None,
+        brief: bool = True,
+    ) -> Served:
+        """The server's side, given what training saves, with what its target hands over."""
+        deployed = pair.server.subject(pair.stubs)
         inputs = pair.served(train, stored)
-        flags = launched(deployed, inputs) if request.launch else None
+        flags = handled(request, deployed, inputs)
         if flags is not None:  # the draft is served with what the server makes of its flags
-            inputs = replace(inputs, launch={**inputs.launch, **flags.effective()})
+            pair, inputs = in_force(pair, inputs, flags)
         inputs = with_schedule(deployed, inputs)
         serve = extract_side(deployed, pool, inputs)
         if serve.captures:
-            serve.ranks = _ranks(request, flags)
+            serve.ranks = ranks_of(request, flags)
             self._capture(pair, train, serve, inputs, brief)
-        wires = pair.contract.wires
-
-        def compare_without(config: dict[str, Any]) -> Comparison | None:
-            return _compared(pair.trained(learner, pool, config), serve, pool, wires)
-
-        def compare_as(switches: dict[str, Any]) -> Comparison | None:
-            try:
-                return compare_as_contracted(train, serve, pool, wires, switches)
-            except InputError:  # the contract says nothing of such a draft
-                return None
-
-        case = Case(
-            pair.contract,
-            train,
-            serve,
-            _compared(train, serve, pool, wires),
-            pair.serve_config,
-            pair.train_config,
-            compare_without,
-            compare_as,
-            pair.target,
-            flags,
-            stored,
-        )
-        return case, inputs, deployed
+            if flags is not None and flags.target_doubt and serve.captured is not None:
+                serve.captured = doubted(serve.captured, flags.target_doubt)
+        return Served(pair, serve, inputs, deployed, flags)
 
     def _capture(
         self, pair: Pairing, train: Extraction, serve: Extraction, inputs: Inputs, brief: bool
@@ -180,15 +241,25 @@ class Reader:
         """What the target really hands over, and ids for which it would be what was trained."""
         ids, server = serve.aux_layer_ids, pair.server
         asked_ids = None if ids is None else tuple(ids)
-        question = question_for(pair.target, asked_ids, pair.contract.target)
+        target = pair.target
+        question = question_for(target, asked_ids, pair.contract.target)
+        if question is None and target is not None and server.engine.capture is not None:
+            target = completed(server.subject(pair.stubs), target)
+            question = question_for(target, asked_ids, pair.contract.target)
         if question is None or server.engine.capture is None:
             return
         subject = server.outline(pair.contracts)
-        serve.told = said = told(subject, inputs.config, inputs.launch)
+        overrides = inputs.settings.get("overrides", {}).get("draft", {})
+        serve.told = said = told(subject, {**inputs.config, **overrides}, inputs.launch)
         if said is not None and said.is_told:
             question = replace(question, ids=said.ids)
             serve.aux_layer_ids = None if said.ids is None else list(said.ids)
         serve.captured = self._handed(subject, question)
+        if serve.captured.norm is not None and serve.captured.norm[0] is None and target:
+            target = completed(server.subject(pair.stubs), target)
+            if target != question.config:
+                question = replace(question, config=target)
+                serve.captured = self._handed(subject, question)
         launch = dict(inputs.launch)
         overlap = server.engine.capture.overlap
         if serve.ranks[0] > 1 or any(launch.get(flag) is True for flag in overlap):
@@ -272,20 +343,13 @@ def _side(opened: Opened, extraction: Extraction, configured: Configured) -> Sid
     )
 
 
-def _ranks(request: VerifyRequest, flags: Launched | None) -> tuple[int, int]:
-    """Tensor and pipeline parallelism: what is asked for counts before the launch line."""
-    tensor, pipeline = (1, 1) if flags is None else flags.ranks
-    asked = request.tensor_parallel, request.pipeline_parallel
-    return (asked[0] if asked[0] > 1 else tensor, asked[1] if asked[1] > 1 else pipeline)
-
-
 def _assumptions(
     request: VerifyRequest, train: Extraction, serve: Extraction, flags: Launched | None
 ) -> Iterator[str]:
     yield from request.notes
-    deployment = _DEPLOYMENT if flags is None else _LAUNCHED
+    deployment = _LAUNCHED if request.launch else _DEPLOYMENT
     yield deployment
-    tensor, pipeline = _ranks(request, flags)
+    tensor, pipeline = ranks_of(request, flags)
     ranks = f"tensor parallelism {tensor}, pipeline parallelism {pipeline}"
     if tensor == pipeline == 1:
         yield ranks

@@ -20,6 +20,7 @@ from checker.trace.shrink import Shrinker
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+    from checker.engines import Engine
     from checker.pairing import Pairing
     from checker.report.model import Report
     from checker.request import VerifyRequest
@@ -53,7 +54,25 @@ def witnessing(pair: Pairing, request: VerifyRequest) -> Iterator[Callable[[Repo
             yield lambda _: given
             return
         runs = [threads.submit(w.ask, j) for w, j in zip((trainer, server), jobs, strict=True)]
-        yield lambda report: judged(pair, report, *(run.result() for run in runs))
+
+        def verdict(report: Report) -> Witness:
+            answers = [run.result() for run in runs]
+            found = judged(pair, report, *answers)
+            for worker, side, answer in zip((trainer, server), sides, answers, strict=True):
+                if found.reason is not None and ("raises" in answer or "problem" in answer):
+                    return replace(found, reason=found.reason + lacking(worker, side.engine))
+            return found
+
+        yield verdict
+
+
+def lacking(worker: Worker, engine: Engine) -> str:
+    """What an engine's files may need that an interpreter does not have, and what to do."""
+    versions = worker.versions(sorted(engine.run_time.requirements))
+    missing = [name for name, version in versions.items() if version is None]
+    if not missing:
+        return ""
+    return f" ({worker.python} has no {', '.join(missing)}: install that there, or say --prepare)"
 
 
 def _jobs(pair: Pairing) -> tuple[dict[str, Any], dict[str, Any]] | Witness:
@@ -61,6 +80,8 @@ def _jobs(pair: Pairing) -> tuple[dict[str, Any], dict[str, Any]] | Witness:
     if pair.serve_draft is not None:
         why = "which tensors a served copy holds is not tried out; leave --serve-draft out"
         return Witness(Seen.NO_VERDICT, reason=why)
+    # what is run is made of the files that are read now: nothing that was kept will do
+    pair = replace(pair, trainer=pair.trainer.anew(), server=pair.server.anew())
     small = shrunk(pair)
     subject_t, subject_s = pair.trainer.subject(pair.stubs), pair.server.subject(pair.stubs)
     pool = Pool()

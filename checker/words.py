@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NoReturn, TypeAlias
 
 from checker.configs import read_config
 from checker.errors import InputError
-from checker.request import Access, Pin, Rename, Target
+from checker.request import Access, Pin, Rename, Target, VerifyRequest
 from checker.settings import contract_files
 
 if TYPE_CHECKING:
@@ -46,6 +46,43 @@ def add_target(group: argparse._ActionsContainer) -> None:
     group.add_argument(
         "--target", metavar="TARGET", help="the target's config.json, or CLASS[:LAYERS]"
     )
+
+
+SPEC = "NAME==VERSION, NAME (newest), a folder, wheel or sdist, git:FOLDER@REVISION"
+
+
+def add_with(group: argparse._ActionsContainer) -> None:
+    """`--train-with` and `--serve-with`."""
+    for side in ("train", "serve"):
+        group.add_argument(
+            f"--{side}-with", metavar="NAME==VERSION", action="append", default=[],
+            help=f"read this dependency of the {side} side from this release (repeatable)",
+        )  # fmt: skip
+
+
+def add_configs(group: argparse._ActionsContainer) -> None:
+    """`--draft`, and a configuration for each side."""
+    group.add_argument("--draft", metavar="PATH", help="the config.json that both sides read")
+    group.add_argument("--train-config", metavar="PATH", help="the config.json of the trainer")
+    group.add_argument("--serve-config", metavar="PATH", help="the config.json of the server")
+
+
+def add_served(group: argparse._ActionsContainer, renames: str = "none") -> None:
+    """`--rename` and `--launch`: what is done to a draft on its way to the server."""
+    group.add_argument(
+        "--rename", metavar="OLD=NEW", action="append", default=[],
+        help="what a conversion does to tensor names: layers.0=first (repeatable;"
+        f" default: {renames})",
+    )  # fmt: skip
+    group.add_argument(
+        "--launch", metavar="LINE", help="the server's command line, or a file with it"
+    )
+
+
+def add_ranks(group: argparse._ActionsContainer) -> None:
+    """`--tp` and `--pp`."""
+    group.add_argument("--tp", metavar="N", type=count, default=1, help="tensor parallel size")
+    group.add_argument("--pp", metavar="N", type=count, default=1, help="pipeline parallel size")
 
 
 def add_format(command: argparse.ArgumentParser) -> None:
@@ -111,6 +148,46 @@ def contracts(given: argparse.Namespace) -> tuple[Added, ...]:
 def access(given: argparse.Namespace, progress: Callable[[str], None]) -> Access:
     """How sources may be come by."""
     return Access(offline=given.offline, use_cache=not given.no_cache, progress=progress)
+
+
+def checked(
+    given: argparse.Namespace,
+    progress: Callable[[str], None],
+    *,
+    train: str,
+    serve: str,
+    train_config: ConfigFile | None,
+    serve_config: ConfigFile | None,
+) -> VerifyRequest:
+    """A check of two sides, with what the words that commands share say of it.
+
+    Raises:
+        InputError: a file or a word cannot be used.
+    """
+    named = getattr(given, "target", None)
+    return VerifyRequest(
+        train=train,
+        serve=serve,
+        train_config=train_config,
+        serve_config=serve_config,
+        target=target(named) if isinstance(named, str) else None,
+        launch=launch_of(given.launch),
+        renames=tuple(rename_of(text) for text in given.rename),
+        train_with=tuple(pin_of(text, "--train-with") for text in given.train_with),
+        serve_with=tuple(pin_of(text, "--serve-with") for text in given.serve_with),
+        tensor_parallel=given.tp,
+        pipeline_parallel=given.pp,
+        access=access(given, progress),
+        contracts=contracts(given),
+    )
+
+
+def configs_of(given: argparse.Namespace) -> tuple[ConfigFile | None, ConfigFile | None]:
+    """The configurations of both sides: their own, else the one that both read."""
+    own = config_at(given.draft)
+    train, serve = (own if path is None else read_config(path)
+                    for path in (given.train_config, given.serve_config))  # fmt: skip
+    return train, serve
 
 
 def target(text: str) -> Target:

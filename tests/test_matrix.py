@@ -11,7 +11,7 @@ from typing import Any
 import jsonschema
 import pytest
 
-import checker.matrix
+import checker.cells
 from checker.cli import main
 from checker.contract.loading import load_exploration
 from checker.data import FIXTURES, SCHEMAS
@@ -65,7 +65,7 @@ def test_every_pair_is_asked_under_every_configuration(
     """Three of the contract's list: what a switch breaks on a server stands in its row."""
     whole = load_exploration()
     three = {name: whole.matrix[name] for name in ("plain", "residual-normed", "one-state")}
-    monkeypatch.setattr("checker.matrix.load_exploration", lambda: replace(whole, matrix=three))
+    monkeypatch.setattr("checker.cells.load_exploration", lambda: replace(whole, matrix=three))
     status, found = matrix(capsys, "--target", "target.json")
     assert status == 1
     table = cells(found)
@@ -107,32 +107,113 @@ def test_parts_make_the_whole_and_are_read_for_people(
     assert "differs between parts" in capsys.readouterr().err
 
 
-def test_a_run_goes_on_where_another_was_stopped(
-    place: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Pairs that were finished are not read again; an edit of one server asks for it alone."""
-    read: list[str] = []
-    brief = checker.matrix.Reader.brief
+@pytest.fixture
+def concluded(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The servers about which something was worked out, in order; there is one process."""
+    done: list[str] = []
+    case_of = checker.cells.case_of
 
-    def counting(self: Any, pair: Any, request: Any) -> Any:
-        read.append(request.serve)
-        if request.serve == "./other" and len(read) == 2:
-            raise KeyboardInterrupt
-        return brief(self, pair, request)
+    def noting(pair: Any, *args: Any, **more: Any) -> Any:
+        done.append(pair.server.spec)
+        return case_of(pair, *args, **more)
 
-    monkeypatch.setattr(checker.matrix.Reader, "brief", counting)
+    monkeypatch.setattr(checker.cells, "case_of", noting)
     monkeypatch.setattr("os.cpu_count", lambda: 1)
+    return done
+
+
+def test_a_run_goes_on_where_another_was_stopped(
+    place: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+    concluded: list[str],
+) -> None:
+    """What was concluded is not concluded again; an edit of one server asks for it alone."""
+    noting = checker.cells.case_of
+
+    def stopping(pair: Any, *args: Any, **more: Any) -> Any:
+        found = noting(pair, *args, **more)
+        if concluded == ["./one", "./other"]:
+            raise KeyboardInterrupt
+        return found
+
+    monkeypatch.setattr(checker.cells, "case_of", stopping)
     assert main(["matrix", *SIDES, *GIVEN]) == 130
     assert "interrupted" in capsys.readouterr().err
-    status, _ = matrix(capsys, *GIVEN)
+    first = matrix(capsys, *GIVEN)
+    assert first[0] == 1
+    assert concluded == ["./one", "./other", "./other"]
+    assert matrix(capsys, *GIVEN) == first
+    assert len(concluded) == 3
+    text = Path(SERVED).read_text("utf-8")
+    Path(SERVED).write_text(text.replace("self.lm_head(kept)", "self.lm_head(kept * 2)"), "utf-8")
+    again = matrix(capsys, *GIVEN)
+    assert again != first
+    assert again == matrix(capsys, *GIVEN, "--no-cache")
+    assert concluded[3] == "./other"
+    assert concluded[4:] == ["./one", "./other"], "without the cache"
+
+
+def test_lines_that_have_moved_are_said_where_they_are_now(
+    place: Path, capsys: pytest.CaptureFixture[str], concluded: list[str]
+) -> None:
+    """Comments move them in both sides: the same is concluded, of other lines."""
+    before = matrix(capsys, *GIVEN)[1]
+    count = len(concluded)
+    for path in (SERVED, "other/toy_server/layers.py", "t/toy_trainer/draft.py"):
+        text = Path(path).read_text("utf-8")
+        Path(path).write_text(text.replace("\nclass ", "\n# one\n\nclass ", 1), "utf-8")
+    after = matrix(capsys, *GIVEN)[1]
+    assert len(concluded) == count
+    assert before != after
+    assert after == matrix(capsys, *GIVEN, "--no-cache")[1]
+
+
+def test_two_servers_with_one_graph_are_concluded_once(
+    place: Path, capsys: pytest.CaptureFixture[str], concluded: list[str]
+) -> None:
+    shutil.copytree("other", "third")
+    words = ("matrix", "--train", "./t", "--serve", "./other", "./third", *GIVEN)
+    _, text = run(capsys, *words, "--format", "json")
+    assert concluded == ["./other"]
+    one, other = json.loads(text)["cells"]
+    assert one["violated"] == other["violated"]
+
+
+def test_each_target_has_its_own_cells(
+    place: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A target with another number of layers; one that the server does not know."""
+    whole = load_exploration()
+    monkeypatch.setattr(
+        "checker.cells.load_exploration", lambda: replace(whole, matrix={"plain": {}})
+    )
+    words = ("--target", "LlamaForCausalLM:32", "--target", "UnheardOf:16")
+    status, found = matrix(capsys, *words)
+    assert found["targets"] == ["LlamaForCausalLM:32", "UnheardOf:16"]
+    by = {(c["serve"], c["target"]): {*c["violated"]} for c in found["cells"]}
+    assert len(by) == 4
+    assert by["./one", "LlamaForCausalLM:32"] == set()
+    assert "aux-boundaries" in by["./one", "UnheardOf:16"]
+    assert "final-norm" in by["./other", "UnheardOf:16"]
     assert status == 1
-    assert read == ["./one", "./other", "./other"]
-    assert matrix(capsys, *GIVEN)[0] == 1
-    assert len(read) == 3
-    with Path(SERVED).open("a", encoding="utf-8") as stream:
-        stream.write("\n# one more line\n")
-    matrix(capsys, *GIVEN)
-    assert read[3:] == ["./other"]
+    Path("m.json").write_text(json.dumps(found), "utf-8")
+    for form in ("text", "markdown", "html"):
+        _, text = run(capsys, "merge", "m.json", "--format", form)
+        assert "UnheardOf:16, plain" in text
+    alone = matrix(capsys, "--target", "UnheardOf:16")[1]
+    assert alone["cells"] == [c for c in found["cells"] if c["target"] == "UnheardOf:16"]
+
+
+def test_what_is_wrong_with_a_source_is_said_from_another_process_too(
+    place: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("os.cpu_count", lambda: 2)
+    words = ["matrix", "--train", "./t", "--serve", "./one", "./nowhere", *GIVEN]
+    assert main(words) == 2
+    err = capsys.readouterr().err
+    assert err.startswith("eagle3-check: ./nowhere: no such file or folder")
+    assert len(err.splitlines()) == 1
 
 
 def test_unproven_cells_have_their_reasons(place: Path, capsys: pytest.CaptureFixture[str]) -> None:

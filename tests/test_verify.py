@@ -20,7 +20,7 @@ def reasons(found: Report) -> set[str]:
 
 @pytest.mark.parametrize("value", [None, "yes", [[]]])
 def test_a_switch_of_another_kind_is_unproven(value: Any, tmp_path: Path) -> None:
-    found = report(Variant("", set(), train={"norm_before_residual": value}), tmp_path)
+    found = report(Variant(train={"norm_before_residual": value}), tmp_path)
     assert found.exit_status == 3
     assert any("the contract says nothing for what was trained" in r for r in reasons(found))
 
@@ -34,6 +34,6 @@ def test_a_switch_of_another_kind_is_unproven(value: Any, tmp_path: Path) -> Non
     ],
 )
 def test_another_number_of_steps_is_unproven(old: str, new: str, tmp_path: Path) -> None:
-    found = report(Variant("", set(), ((DRAFT, old, new),)), tmp_path)
+    found = report(Variant(((DRAFT, old, new),)), tmp_path)
     assert found.exit_status == 3
     assert any("steps came out, not 3" in reason for reason in reasons(found))

@@ -12,10 +12,11 @@ from checker.contract.validation import validate
 from checker.errors import InputError, InputErrors
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
     from checker.contract.documents import Document, Keys
+    from checker.contract.fixtures import Fixture
     from checker.contract.model import Contract
 
 ADDABLE = ("clauses", "engine", "operators", "switches", "wires")
@@ -72,18 +73,31 @@ def _read(path: Path) -> Added:
 # -- what one file says of another -----------------------------------------------------------------
 
 
-def check_references(contract: Contract, files: Iterable[Added]) -> None:
+def check_references(contract: Contract, files: Sequence[Added]) -> None:
     """What added files name has to be there.
 
     Raises:
-        InputErrors: clauses, switches or wires are named that there are none of.
+        InputErrors: clauses, switches, wires or fixtures are named that there are none of.
     """
+    from checker.contract.fixtures import load_fixtures, missing_paths
+
+    fixtures = load_fixtures(files) if any(file.kind == "clauses" for file in files) else {}
     problems = [
         file.document.error(keys, f"there is no {kind} {name!r}", f"see contracts list, {near}")
         for file in files
-        for keys, kind, name, known in _references(contract, file)
+        for keys, kind, name, known in _references(contract, file, fixtures)
         if name not in known
         for near in [_near(name, known)]
+    ]
+    problems += [
+        file.document.error(
+            keys,
+            f"there is no {path!r} beside this file",
+            "correct the path: it starts here",
+        )
+        for file in files
+        if file.kind == "clauses"
+        for keys, path in missing_paths(file)
     ]
     if problems:
         raise InputErrors.of(problems)
@@ -100,13 +114,19 @@ _Named: TypeAlias = "tuple[Keys, str, str, Iterable[str]]"
 """Where something is named, its kind and name, and the names there are."""
 
 
-def _references(contract: Contract, file: Added) -> Iterator[_Named]:
+def _references(
+    contract: Contract, file: Added, fixtures: Mapping[str, Fixture]
+) -> Iterator[_Named]:
     kinds = {
         "clauses": _in_clauses,
         "switches": _in_switches,
         "engine": _in_engine,
         "wires": _in_wires,
     }
+    if file.kind == "clauses":
+        for number, clause in enumerate(file.data.get("clauses", ())):
+            for key, name in clause.get("fixtures", {}).items():
+                yield ("clauses", number, "fixtures", key), "fixture", name, fixtures
     if file.kind in kinds:
         yield from kinds[file.kind](contract, file.data)
 
@@ -117,7 +137,7 @@ def _wires(contract: Contract) -> set[str]:
 
 def _in_clauses(contract: Contract, data: Any) -> Iterator[_Named]:
     wires = _wires(contract)
-    for number, clause in enumerate(data["clauses"]):
+    for number, clause in enumerate(data.get("clauses", ())):
         at: Keys = ("clauses", number)
         for index, selector in enumerate(clause.get("owns", ())):
             for wire in _several(selector.get("wire", ())):

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 _MODELINE = re.compile(rb"#\s*yaml-language-server:\s*\$schema=\S*?([\w-]+)\.schema\.json\s*")
 _KINDS = {
     "clauses": "clauses",
+    "fixtures": "clauses",
     "switches": "switches",
     "engine": "engine",
     "operators": "operators",

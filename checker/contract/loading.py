@@ -157,7 +157,8 @@ def _with_spellings(switches: Mapping[str, Switch], engine: Mapping[str, Any]) -
 
 def clauses_of(data: Any) -> Iterator[Clause]:
     """The clauses in what ``clauses.yaml`` says."""
-    for item in data["clauses"]:
+    for item in data.get("clauses", ()):
+        shown = item["fixtures"] if item["implemented"] else None
         yield Clause(
             id=item["id"],
             title=item["title"],
@@ -172,6 +173,7 @@ def clauses_of(data: Any) -> Iterator[Clause]:
             facts=tuple(item.get("facts", ())),
             references=tuple(item.get("references", ())),
             probes=tuple(Probe(**entry) for entry in item.get("probes", ())),
+            fixtures=None if shown is None else (shown["holds"], shown["violated"]),
         )
 
 

@@ -60,7 +60,8 @@ class Clause:
 
     `owns` are the differences between the two graphs that violate it; `facts` are the other things
     it is decided by, for instance what the weight loader drops. `witness`: whether running the
-    model files shows a violation.
+    model files shows a violation. `fixtures`: the names of one for which it holds and of one that
+    violates it; only a clause that is not implemented has none.
     """
 
     id: str
@@ -76,6 +77,7 @@ class Clause:
     references: tuple[str, ...]
     probes: tuple[Probe, ...] = ()
     witness: bool = True
+    fixtures: tuple[str, str] | None = None
 
 
 @dataclass(frozen=True, slots=True)

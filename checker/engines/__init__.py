@@ -7,6 +7,7 @@ it ended if it did not end well. No engine's name occurs here.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from checker.engines.capture import (
@@ -24,12 +25,14 @@ from checker.engines.description import Engine, load_engines, load_operators, lo
 from checker.engines.drive import with_schedule
 from checker.engines.extraction import Extraction, Failure, extract_side
 from checker.engines.keeping import Keeper
-from checker.engines.launching import Launched, Misfit, launched
+from checker.engines.launching import Launched, Misfit, completed, launched
 from checker.engines.schedule import Pass, Schedule
+from checker.engines.sealing import sealed
 from checker.engines.stages import STEPS, Inputs, Subject
 from checker.engines.telling import Told, telling
 from checker.graph.terms import Pool
 from checker.interpreter.machine import ConfigRead, Decision
+from checker.interpreter.noting import Noting
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -51,6 +54,7 @@ __all__ = [
     "asking",
     "capture",
     "captured",
+    "completed",
     "defaults",
     "extract_side",
     "is_registered",
@@ -61,6 +65,7 @@ __all__ = [
     "load_operators",
     "load_outlines",
     "question_for",
+    "sealed",
     "targets",
     "told",
     "with_schedule",
@@ -120,10 +125,12 @@ def told(
     inputs = Inputs(config, launch=launch, settings=settings)
     if subject.keeper is None or subject.engine.order is None:
         return telling(subject, inputs)
+    noting = Noting(config)
     return subject.keeper.result(
-        ["told", config, dict(launch), settings],
+        ["told", dict(launch), settings],
         subject,
         Pool(),
-        lambda: telling(subject, inputs),
+        lambda: telling(subject, replace(inputs, noting=noting)),
         lambda found: found is not None and not found.reason,
+        noting=noting,
     )

@@ -75,7 +75,7 @@ def written(ledger: Ledger, workspace: Workspace, trees: Sequence[Tree]) -> dict
             said["digest"], said["lines"] = _statements(file, asked, trees[number])
         files.append(said)
     return {
-        "fingerprints": [_fingerprint(tree) for tree in trees],
+        "fingerprints": fingerprints(trees),
         "modules": modules,
         "packages": dict(sorted(ledger.packages.items())),
         "files": files,
@@ -93,8 +93,8 @@ def compared(before: dict[str, Any], workspace: Workspace, trees: Sequence[Tree]
     """
     if len(before["fingerprints"]) != len(trees):
         return None
-    same = [f is not None and f == _fingerprint(t)
-            for f, t in zip(before["fingerprints"], trees, strict=True)]  # fmt: skip
+    now = fingerprints(trees)
+    same = [f is not None and f == g for f, g in zip(before["fingerprints"], now, strict=True)]
     if all(same):
         return Moves()
     try:
@@ -171,6 +171,11 @@ def _extent(statement: ast.stmt) -> list[int]:
     decorators = getattr(statement, "decorator_list", [])
     first = min([statement.lineno, *(d.lineno for d in decorators)])
     return [first, statement.end_lineno or first]
+
+
+def fingerprints(trees: Sequence[Tree]) -> list[str | None]:
+    """What identifies the content of each tree for ever; None for one that may change."""
+    return [_fingerprint(tree) for tree in trees]
 
 
 def _fingerprint(tree: Tree) -> str | None:

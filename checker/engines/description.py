@@ -104,6 +104,7 @@ class Engine:
     checkpoint; `capture` runs the target and counts what it hands over; `launch` runs the server's
     handling of its launch flags; `drive` follows what calls the draft from pass to pass;
     `order` follows who tells the target what to hand over, and when graphs are captured;
+    `target` completes the target's configuration with what its class says;
     `defaults` tells what a trainer trains by default, `draft_config` how it is written down;
     `from_target` are parameters that the trainer takes from the target and does not train.
     """
@@ -126,6 +127,7 @@ class Engine:
     draft_config: DraftConfig = DraftConfig()
     vocabulary: VocabularyTensors | None = None
     order: Stage | None = None
+    target: Stage | None = None
 
 
 def load_engines(added: Iterable[Added] = ()) -> tuple[Engine, ...]:
@@ -147,7 +149,7 @@ def load_engines(added: Iterable[Added] = ()) -> tuple[Engine, ...]:
 def _engine(file: str, document: Any) -> Engine:
     stages = {n: Stage(n, item["python"], file) for n, item in document["stages"].items()}
     launch, drive = stages.pop("launch", None), stages.pop("drive", None)
-    order = stages.pop("order", None)
+    order, target = stages.pop("order", None), stages.pop("target", None)
     defaults = stages.pop("defaults", None)
     stage = stages.pop("capture", None)
     capture = None
@@ -176,6 +178,7 @@ def _engine(file: str, document: Any) -> Engine:
         _draft_config(document.get("draft-config", {})),
         _vocabulary(document.get("vocabulary")),
         order,
+        target,
     )
 
 

@@ -7,17 +7,20 @@ read.
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from checker.engines.schedule import Pass, Schedule, unknown
 from checker.engines.stages import STEPS, machine_for, run_stage, stage_module
 from checker.graph.terms import Pool, unknowns
+from checker.interpreter.noting import Noting
 from checker.interpreter.tensors import Tensor
 from checker.interpreter.values import Raised, Stuck, Unknown
 from checker.syntax import UnparsableModule
 
 if TYPE_CHECKING:
+    from checker.engines.description import Stage
     from checker.engines.stages import Inputs, Subject
     from checker.interpreter.machine import Machine
     from checker.location import Location
@@ -29,14 +32,26 @@ def with_schedule(subject: Subject, inputs: Inputs) -> Inputs:
         return inputs
     if subject.keeper is None:
         return replace(inputs, schedule=drive(subject, inputs))
+    noting = Noting(inputs.config)
     schedule = subject.keeper.result(
-        ["drive", *inputs.question()],
+        ["drive", *_question(subject.engine.drive, inputs)],
         subject,
         Pool(),
-        lambda: drive(subject, inputs),
+        lambda: drive(subject, replace(inputs, noting=noting)),
         lambda found: not any(step.reason for step in found.passes),
+        noting=noting,
     )
     return replace(inputs, schedule=schedule)
+
+
+_CHECKPOINT = re.compile(r"\b(checkpoint|retrained|globals|locals|vars|eval|exec)\b")
+
+
+def _question(stage: Stage | None, inputs: Inputs) -> list[Any]:
+    """What decides a drive besides the draft's configuration: no tensors that it cannot see."""
+    blind = stage is None or _CHECKPOINT.search(stage.python) is None
+    asked = replace(inputs, checkpoint={}, renames=(), retrained=(), given=None)
+    return (asked if blind else inputs).question()[1:]
 
 
 def drive(subject: Subject, inputs: Inputs) -> Schedule:

@@ -66,7 +66,8 @@ class Extraction:
     → parameter it reached (server side); `parameters`: parameter → names of the tensors in it, None
     for one that is not known, nothing where it kept its initial value; `left_at`: name in the
     loader → how far a loop came with it. `trained` are the parameters used with gradients.
-    `accuracies`: what the trainer reports of each step → of what it is a share (None: unknown).
+    `accuracies`: what the trainer reports of each step → of what it is a share (None: unknown);
+    `tells_accuracies`: whether its description says where they are counted.
     `training_target`: what the trainer gives the target's head to make its targets.
     `vocabulary_map`: target ids by draft ids, None where the side keeps none; `maps_vocabulary`:
     whether its description says so at all.
@@ -104,6 +105,7 @@ class Extraction:
     doubts: list[Failure] = field(default_factory=list)
     training_target: Term | None = None
     accuracies: dict[str, str | None] = field(default_factory=dict)
+    tells_accuracies: bool = False
     vocabulary_map: Term | None = None
     maps_vocabulary: bool = False
     results: dict[Term, tuple[Result, ...]] = field(default_factory=dict)
@@ -129,6 +131,7 @@ def extract_side(subject: Subject, pool: Pool, inputs: Inputs) -> Extraction:
         pool,
         lambda: _extract(subject, pool, inputs),
         Extraction.is_whole,
+        places=inputs.places(),
     )
 
 
@@ -342,6 +345,7 @@ def _collect(m: Machine, names: dict[str, Any], result: Extraction) -> None:
     result.aux_count = count if isinstance(count, int) else result.aux_count
     result.captures = names.get("use_aux") is True
     accuracies = names.get("accuracies")
+    result.tells_accuracies = isinstance(accuracies, dict)
     if isinstance(accuracies, dict):
         result.accuracies = {
             str(n): k if isinstance(k, str) else None for n, k in accuracies.items()

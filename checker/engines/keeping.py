@@ -11,13 +11,15 @@ from __future__ import annotations
 import hashlib
 import json
 import zlib
-from dataclasses import fields
+from dataclasses import dataclass, fields
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from checker.engines import dependencies
+from checker.engines.links import Links
 from checker.graph.coding import CannotBeWritten, Reader, Writer
 from checker.interpreter.machine import OUT_OF_TIME, ConfigRead
+from checker.interpreter.noting import says_the_same
 from checker.location import Location
 from checker.program import program_digest
 from checker.sources import Tree
@@ -26,12 +28,16 @@ from checker.sources.store import Store, default_folder
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
+    from checker.engines.description import Engine
     from checker.engines.stages import Subject
     from checker.graph.terms import Pool
+    from checker.interpreter.noting import Looks, Noting
+    from checker.syntax import Ledger
 
 _Result = TypeVar("_Result")
 _MOST = 4096
-_TRIED = 24
+_TRIED = 64
+_DIGEST = 24
 _NOT_KEPT = frozenset(("engine", "results"))
 _BROKEN = (zlib.error, KeyError, IndexError, TypeError, ValueError, AttributeError, AssertionError)
 """What a file raises that was sealed by this program and does not hold what it should."""
@@ -49,8 +55,33 @@ class _Shown:
         return self._text
 
 
+def _compact(value: Any) -> str:
+    return json.dumps(value, separators=(",", ":"))
+
+
 def _trees(subject: Subject) -> Sequence[Tree]:
     return cast("Sequence[Tree]", subject.workspace.sources)
+
+
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """A question: its name, with and without its configuration, and how to make its answer."""
+
+    name: str
+    base: str
+    subject: Subject
+    pool: Pool
+    whole: Callable[[Any], bool]
+    places: Sequence[Location | None]
+    given: dict[str, Any] | None
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """A kept result, and what of a configuration it depends on."""
+
+    result: Any
+    looks: Looks | None
 
 
 class Keeper:
@@ -66,6 +97,10 @@ class Keeper:
         self._kinds = {kind.__name__: kind for kind in kinds}
         self._store = store or Store(default_folder("graphs"))
         self._program = program_digest()
+        self._links = Links(self._program)
+        self._alike: dict[str, list[tuple[Looks, str]]] = {}
+        self._moves: dict[tuple[str, str], dependencies.Moves | None] = {}
+        self._described: tuple[Engine | None, str] = (None, "")
 
     def result(
         self,
@@ -74,6 +109,9 @@ class Keeper:
         pool: Pool,
         work: Callable[[], _Result],
         whole: Callable[[_Result], bool],
+        *,
+        places: Sequence[Location | None] = (),
+        noting: Noting | None = None,
     ) -> _Result:
         """What `work` gives, from the disk where it was done before.
 
@@ -84,14 +122,21 @@ class Keeper:
             work: works it out.
             whole: whether nothing in a result speaks of places in words; others are given again
                 only while no line has moved.
+            places: what the question has brought with it; where they are decides nothing.
+            noting: a configuration that belongs to the question, of which only what `work` has
+                looked at decides the result.
         """
         if not all(isinstance(tree, Tree) for tree in subject.workspace.sources):
             return work()  # sources that were made up on the way: nothing says what they hold
+        pattern = [places.index(place) for place in places]
         try:
-            name = self._name(question, subject)
+            base = self._name([question, pattern], subject)
+            given = None if noting is None else dict(noting.given)
+            name = base if given is None else self._name([question, pattern, given], subject)
         except CannotBeWritten:
             return work()
-        known = self._known(name, subject, pool, whole)
+        asked = _Asked(name, base, subject, pool, whole, places, given)
+        known = self._known(asked)
         if known is not None:
             return known  # type: ignore[no-any-return]
         late = len(OUT_OF_TIME)
@@ -99,55 +144,133 @@ class Keeper:
             result = work()
         if len(OUT_OF_TIME) > late:
             return result  # another time it might come out otherwise
-        writer = self._writer(subject)
+        writer = self._writer(subject, places)
         try:
             value = writer.value(result)
         except CannotBeWritten:
             return result
-        needs = dependencies.written(ledger, subject.workspace, _trees(subject))
-        entry = {"needs": needs, "terms": writer.table, "value": value}
-        digest = hashlib.sha256(json.dumps(needs).encode()).hexdigest()
-        content = zlib.compress(json.dumps(entry, separators=(",", ":")).encode(), 1)
-        self._store.write(content, f"{name}-{digest[:24]}")
-        self._store.prune(_MOST)
+        self._keep(asked, ledger, writer, value, None if noting is None else noting.told())
         return result
+
+    def _keep(
+        self,
+        asked: _Asked,
+        ledger: Ledger,
+        writer: Writer,
+        value: Any,
+        looks: Looks | None,
+    ) -> None:
+        subject = asked.subject
+        needs = json.dumps(dependencies.written(ledger, subject.workspace, _trees(subject)))
+        entry = {"terms": writer.table, "value": value, "looks": looks}
+        digest = hashlib.sha256(needs.encode()).hexdigest()[:_DIGEST]
+        parts = [zlib.compress(text.encode(), 1) for text in (needs, _compact(entry))]
+        place = f"{asked.name}-{digest}"
+        self._store.write(len(parts[0]).to_bytes(4, "big") + b"".join(parts), place)
+        self._store.prune(_MOST)
+        self._remember(asked, place, dependencies.Moves(), looks)
+
+    def _remember(
+        self,
+        asked: _Asked,
+        place: str,
+        moves: dependencies.Moves,
+        looks: Looks | None,
+    ) -> None:
+        seal = self._links.seal(_trees(asked.subject))
+        if seal is not None:
+            self._links.note(seal, asked.name, place, moves)
+        if looks is not None:
+            self._alike.setdefault(asked.base, []).append((looks, place))
 
     def _name(self, question: Any, subject: Subject) -> str:
         writer = self._writer(subject)
         asked = [writer.value(question), writer.table]
-        parts = [self._program, subject.stubs.digest, repr(subject.engine), json.dumps(asked)]
+        if self._described[0] is not subject.engine:
+            self._described = subject.engine, repr(subject.engine)
+        parts = [self._program, subject.stubs.digest, self._described[1], json.dumps(asked)]
         return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:40]
 
-    def _known(
-        self, name: str, subject: Subject, pool: Pool, whole: Callable[[Any], bool]
-    ) -> Any | None:
-        entries = [entry for entry in self._store.names() if entry.startswith(name)]
-        for place in entries[:_TRIED]:
-            content = self._store.read(place)
-            if content is None:
-                continue
-            try:
-                entry = json.loads(zlib.decompress(content))
-                moves = dependencies.compared(entry["needs"], subject.workspace, _trees(subject))
-                if moves is None:
-                    continue
-                made = partial(self._made, subject, moves)
-                result = Reader(pool, entry["terms"], made).value(entry["value"])
-            except dependencies.Moved:
-                continue
-            except _BROKEN:
-                continue
-            if not moves.any or whole(result):
-                return result
+    def _known(self, asked: _Asked) -> Any | None:
+        subject = asked.subject
+        seal = self._links.seal(_trees(subject))
+        link = None if seal is None else self._links.find(seal, asked.name)
+        if link is not None:
+            found = self._read(asked, link[0], link[1])
+            if found is not None:
+                if found.looks is not None and asked.given is not None:
+                    self._alike.setdefault(asked.base, []).append((found.looks, link[0]))
+                return found.result
+        places = [] if link is not None else self._like(asked)
+        places += self._store.names_of(f"{asked.name}-")
+        places.sort(key=lambda place: self._moves.get(self._pair(place, subject)) is None)
+        for place in places[:_TRIED]:
+            found = self._read(asked, place, None)
+            if found is not None:
+                moves = self._moves[self._pair(place, subject)]
+                self._remember(asked, place, moves or dependencies.Moves(), found.looks)
+                return found.result
         return None
 
-    def _writer(self, subject: Subject) -> Writer:
+    def _like(self, asked: _Asked) -> list[str]:
+        """Results for configurations that say the same where it was looked at."""
+        given = asked.given
+        if given is None:
+            return []
+        return [
+            place for looks, place in self._alike.get(asked.base, ()) if says_the_same(given, looks)
+        ]
+
+    @staticmethod
+    def _pair(place: str, subject: Subject) -> tuple[str, str]:
+        """The needs of a kept result, and the trees that are compared with them."""
+        numbers = [f"{id(tree)}" for tree in _trees(subject)]
+        return place.rpartition("-")[2], ",".join(numbers)
+
+    def _read(self, asked: _Asked, place: str, moves: dependencies.Moves | None) -> _Found | None:
+        """A kept result, if it is one for these trees."""
+        pair = self._pair(place, asked.subject)
+        if moves is None:
+            if pair in self._moves and self._moves[pair] is None:
+                return None
+            moves = self._moves.get(pair)
+        content = self._store.read(place)
+        if content is None:
+            return None
+        try:
+            length = 4 + int.from_bytes(content[:4], "big")
+            if moves is None:
+                needs = json.loads(zlib.decompress(content[4:length]))
+                workspace = asked.subject.workspace
+                moves = dependencies.compared(needs, workspace, _trees(asked.subject))
+                self._moves[pair] = moves
+                if moves is None:
+                    return None
+            entry = json.loads(zlib.decompress(content[length:]))
+            made = partial(self._made, asked, moves)
+            result = Reader(asked.pool, entry["terms"], made).value(entry["value"])
+            looks = entry["looks"]
+        except (dependencies.Moved, *_BROKEN):
+            return None
+        if moves.any and not asked.whole(result):
+            return None
+        return _Found(result, looks)
+
+    def _writer(self, subject: Subject, places: Sequence[Location | None] = ()) -> Writer:
         """Writes with trees by their numbers: releases of different names may give the same."""
         labels = {tree.label: number for number, tree in enumerate(_trees(subject))}
-        return Writer(lambda writer, value: self._object(writer, value, labels))
+        return Writer(lambda writer, value: self._object(writer, value, labels, places))
 
-    def _object(self, writer: Writer, value: Any, labels: dict[str, int]) -> Any:
+    def _object(
+        self,
+        writer: Writer,
+        value: Any,
+        labels: dict[str, int],
+        places: Sequence[Location | None],
+    ) -> Any:
         if isinstance(value, Location):
+            if value in places:
+                return ["@", places.index(value)]
             source = labels.get(value.source, value.source)
             return ["@", source, value.path, value.line, value.column]
         kind = type(value)
@@ -164,8 +287,11 @@ class Keeper:
         return ["o", kind.__name__, *said]
 
     def _made(
-        self, subject: Subject, moves: dependencies.Moves, reader: Reader, value: list[Any]
+        self, asked: _Asked, moves: dependencies.Moves, reader: Reader, value: list[Any]
     ) -> Any:
+        subject = asked.subject
+        if value[0] == "@" and len(value) == 2:
+            return asked.places[value[1]]
         if value[0] == "@":
             _, source, path, line, column = value
             if isinstance(source, str):

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from checker.engines.extraction import ENDS, Failure, failure_of
-from checker.engines.stages import machine_for, run_stage, stage_module
+from checker.engines.stages import Inputs, machine_for, run_stage, stage_module
 from checker.graph.terms import Pool
 from checker.interpreter.values import Unknown
 from checker.location import Location
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from checker.engines.description import Stage
-    from checker.engines.stages import Inputs, Subject
+    from checker.engines.stages import Subject
     from checker.interpreter.machine import Machine
 
 _STAGE = "launch"
@@ -39,8 +39,10 @@ class Launched:
     `values` are what the handling leaves, with those of flags that were not given; `changed` is
     where it set a flag. `misfits` are flags that do not suit the draft whatever else is said;
     `decides` names the clause that says whether a flag's value is the trained one. `ranks` are
-    tensor and pipeline parallelism, where the line says so. `failure`: how the handling ended if it
-    did not end well, or what keeps one from knowing.
+    tensor and pipeline parallelism, where the line says so. `overrides` are the values that it puts
+    in place of those in the draft's configuration, `target` the target's configuration with those
+    that it puts there (None: as it was), `target_doubt` why that is not known. `failure`: how the
+    handling ended if it did not end well, or what keeps one from knowing.
     """
 
     given: Mapping[str, Any] = field(default_factory=dict)
@@ -51,6 +53,9 @@ class Launched:
     assumptions: tuple[str, ...] = ()
     failure: Failure | None = None
     ranks: tuple[int, int] = (1, 1)
+    overrides: Mapping[str, Any] = field(default_factory=dict)
+    target: dict[str, Any] | None = None
+    target_doubt: str = ""
 
     def effective(self) -> dict[str, Any]:
         """The given flags as they are after the handling, as far as that is known."""
@@ -86,10 +91,31 @@ def launched(subject: Subject, inputs: Inputs) -> Launched:
     return first
 
 
+def completed(subject: Subject, target: dict[str, Any]) -> dict[str, Any]:
+    """A target's configuration with the values that its class has for what it does not state.
+
+    As it was where nothing says how to complete it, or where its class is not known.
+    """
+    stage = subject.engine.target
+    if stage is None:
+        return target
+    inputs = Inputs({}, target_config=target)
+    m = machine_for(subject, Pool(), inputs)
+    m.eager_packages.clear()
+    module = stage_module(m, subject.engine, inputs)
+    try:
+        run_stage(m, module, stage)
+    except ENDS:
+        return target
+    found = {} if m.decisions else _mapping(module.scope.names, "completed")
+    known = {k: v for k, v in found.items() if isinstance(v, (bool, int, float, str))}
+    return {**known, **target}
+
+
 def _core(result: Launched) -> object:
     """What two ways through the handling have to agree on."""
     values = {k: "unknown" if isinstance(v, Unknown) else v for k, v in result.values.items()}
-    return result.given, values, result.misfits, result.failure
+    return result.given, values, result.misfits, result.failure, result.overrides, result.target
 
 
 def _one(m: Machine, stage: Stage, subject: Subject, inputs: Inputs) -> Launched:
@@ -113,7 +139,24 @@ def _one(m: Machine, stage: Stage, subject: Subject, inputs: Inputs) -> Launched
         tuple(m.assumptions),
         failure,
         _ranks(names.get("ranks")),
+        plain(_mapping(names, "overrides").get("draft") or {}),
+        *_target(names.get("retargeted")),
     )
+
+
+def _target(told: Any) -> tuple[dict[str, Any] | None, str]:
+    """A target's configuration as the launch line leaves it, or why it is not known."""
+    if not isinstance(told, dict):
+        return None, told.reason if isinstance(told, Unknown) else ""
+    doubt = next((value for value in told.values() if isinstance(value, Unknown)), None)
+    return (plain(told), "") if doubt is None else (None, doubt.reason)
+
+
+def plain(value: Any) -> Any:
+    """A value as it would stand in a JSON file: without the places at which it was read."""
+    if isinstance(value, dict):
+        return {key: plain(item) for key, item in value.items()}
+    return [plain(item) for item in value] if isinstance(value, (list, tuple)) else value
 
 
 def _ranks(told: Any) -> tuple[int, int]:

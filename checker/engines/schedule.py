@@ -43,6 +43,15 @@ class Schedule:
     passes: tuple[Pass, ...]
     assumptions: tuple[str, ...] = ()
 
+    def told(self) -> list[Any]:
+        """What the passes are given, as plain values without the places."""
+        passes = [[step.position, step.tokens, step.reason] for step in self.passes]
+        return [passes, [*self.assumptions]]
+
+    def places(self) -> list[Location | None]:
+        """Where all of it comes from, in order."""
+        return [place for step in self.passes for place in step.places]
+
 
 def plain(steps: int) -> Schedule:
     """The contract's own schedule."""

@@ -12,6 +12,7 @@ from checker.engines import schedule as schedules
 from checker.graph.dims import symbol
 from checker.interpreter import statements, torch_names
 from checker.interpreter.machine import Frame, Machine
+from checker.interpreter.noting import noted_config, noted_dict
 from checker.interpreter.results import Results
 from checker.interpreter.values import ConfigDict, ModuleValue
 from checker.syntax import ModuleFile, Workspace
@@ -23,7 +24,9 @@ if TYPE_CHECKING:
     from checker.engines.keeping import Keeper
     from checker.engines.schedule import Schedule
     from checker.graph.terms import Pool
+    from checker.interpreter.noting import Noting
     from checker.interpreter.stubs import Stubs
+    from checker.location import Location
     from checker.stored.matching import Given
 
 STEPS = 3
@@ -51,7 +54,8 @@ class Inputs:
     """What a side is extracted from.
 
     `results`: the expressions that give tensors are noted, for a run that is going to be traced.
-    `schedule`: what each draft pass is given, where that has been worked out. `given`: the tensors
+    `noting`: which keys of the draft's configuration are looked at is noted there. `schedule`: what
+    each draft pass is given, where that has been worked out. `given`: the tensors
     of a draft's folder, None where none is given: then all that training saves. `retrained` are
     tensors that the trainer takes from the target and has trained nevertheless.
     """
@@ -66,6 +70,7 @@ class Inputs:
     results: bool = False
     schedule: Schedule | None = None
     given: tuple[Given, ...] | None = None
+    noting: Noting | None = None
 
     def question(self) -> list[Any]:
         """What decides a run, as plain values."""
@@ -78,8 +83,12 @@ class Inputs:
             self.renames,
             self.retrained,
             None if self.given is None else [_plain(item) for item in self.given],
-            self.schedule,
+            None if self.schedule is None else self.schedule.told(),
         ]
+
+    def places(self) -> list[Location | None]:
+        """The lines that the schedule brings with it: they are in what is made of it."""
+        return [] if self.schedule is None else self.schedule.places()
 
 
 def _plain(item: Given) -> list[Any]:
@@ -109,7 +118,9 @@ def machine_for(
     """A fresh machine for one run of a subject's stages."""
     settings = {
         "target_config": inputs.target_config,
-        "draft_config": inputs.config,
+        "draft_config": (
+            inputs.config if inputs.noting is None else noted_dict(inputs.config, inputs.noting)
+        ),
         "launch": dict(inputs.launch),
         **inputs.settings,
     }
@@ -138,9 +149,12 @@ def stage_module(m: Machine, engine: Engine, inputs: Inputs) -> ModuleValue:
     )
     operators.attrs.update(m.shared.get("operators", {}))
     target = inputs.target_config or {}
+    config = as_config_value(inputs.config, "")
+    if inputs.noting is not None:
+        config = noted_config(config, inputs.noting)
     module.scope.names.update(
         op=operators,
-        draft_config=as_config_value(inputs.config, ""),
+        draft_config=config,
         target_config=as_config_value(target, "target"),
         launch=dict(inputs.launch),
         TOKENS=symbol("S"),

@@ -83,9 +83,10 @@ class Aligner:
         best = replaced
         if t.op == s.op and t.op != "input":
             same = yield from self._same(t, s)
-            if same.cost <= best.cost or self._likeness.kin(t, s):
+            sure = self._likeness.kin(t, s) or self._likeness.twins(t, s)
+            if same.cost <= best.cost or sure:
                 best = same
-            if self._likeness.kin(t, s):
+            if sure:
                 return best
         elif t.op in _SWAPPABLE and s.op in _SWAPPABLE:
             swapped = yield from self._swapped(t, s)

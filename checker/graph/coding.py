@@ -10,7 +10,7 @@ import math
 from typing import TYPE_CHECKING, Any
 
 from checker.graph.dims import Poly
-from checker.graph.terms import Term, postorder
+from checker.graph.terms import Term
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -61,11 +61,17 @@ class Writer:
 
     def term(self, root: Term) -> int:
         """The number of a term in the table."""
-        if root not in self._numbers:
-            for term in postorder(root):
-                if term not in self._numbers:
-                    self._numbers[term] = len(self.table)
-                    self.table.append(self._row(term))
+        stack = [root]
+        while stack:
+            term = stack[-1]
+            left = [arg for arg in term.args if arg not in self._numbers]
+            if left:  # what was written before is not walked again
+                stack += reversed(left)
+                continue
+            stack.pop()
+            if term not in self._numbers:
+                self._numbers[term] = len(self.table)
+                self.table.append(self._row(term))
         return self._numbers[root]
 
     def _row(self, term: Term) -> list[Any]:

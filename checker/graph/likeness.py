@@ -142,6 +142,17 @@ class Likeness:
             return False
         return bool(self._heads[a] & self._deeper[b] or self._deeper[a] & self._heads[b])
 
+    def twins(self, a: Term, b: Term) -> bool:
+        """Whether both are one operator over as many operands, made of the very same leaves.
+
+        Of an operator without parameters of its own: what differs below it is no reason to take it
+        for another one, even where parameters that no tensor reaches cannot be told by name.
+        """
+        plain = a.op == b.op and len(a.args) == len(b.args) > 1
+        if not plain or any(self._weights[arg] for arg in (*a.args, *b.args)):
+            return False
+        return a.op == "attention" and self.ratio(a, b) == 1.0
+
     def kinship(self, a: Term, b: Term) -> float:
         """How surely operands of two sums are each other: by last parameters, then by inputs."""
         if not self.kin(a, b):

@@ -19,8 +19,11 @@ from checker.interpreter.values import (
     StaticMethod,
     Value,
 )
+from checker.syntax.nodes import walk
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from checker.interpreter.machine import Machine
 
 
@@ -35,6 +38,20 @@ def classes(m: Machine, name: Value) -> Value:
         if isinstance(stmt, ast.ClassDef)
     ]
     return [cls for cls in made if isinstance(cls, ClassValue)]
+
+
+def texts(m: Machine, name: Value, prefix: Value) -> Value:
+    """The texts in a module that begin with a prefix, wherever they stand in it."""
+    module = m.module(str(name))
+    if module is None or module.file is None:
+        return []
+    found = {
+        node.value
+        for stmt in module.file.body
+        for node in ast.walk(stmt)
+        if isinstance(node, ast.Constant) and isinstance(node.value, str)
+    }
+    return sorted(text for text in found if text.startswith(str(prefix)))
 
 
 def defined(m: Machine, module: Value, name: Value) -> Value:
@@ -62,41 +79,110 @@ def lines(m: Machine) -> Value:
     return found
 
 
-def run_part(m: Machine, function: Value, prefixes: Value, *args: Value) -> Value:
+def run_part(m: Machine, function: Value, prefixes: Value, *args: Value, **known: Value) -> Value:
     """Calls a function of which only the statements run that set attributes of certain names.
 
     Those are its top-level statements in which an attribute whose name begins with one of the
     prefixes is assigned (or such a name is handed on as a keyword), and the ones that bind the
-    local names they use. What the others do is not looked at.
+    local names they use. What the others do is not looked at. Arguments that are not given are
+    unknown.
     """
-    given = list(args)
+    return _run(m, function, list(args), known, lambda body: part(body, tuple(prefixes)))
+
+
+def run_about(m: Machine, function: Value, prefixes: Value, *args: Value, **known: Value) -> Value:
+    """Calls a function of which only the statements run that read certain names.
+
+    Those are its top-level statements in which a name or an attribute is read that begins with one
+    of the prefixes, and the ones that bind the local names they use. `known` are local names that
+    have their values already: nothing that binds them runs for their sake.
+    """
+
+    def about(body: list[ast.stmt]) -> list[ast.stmt]:
+        chosen = {s for s in body if any(_reads(node, tuple(prefixes)) for node in ast.walk(s))}
+        return _with_bindings(body, chosen, frozenset(known))
+
+    return _run(m, function, list(args), known, about)
+
+
+def _run(
+    m: Machine,
+    function: Value,
+    given: list[Value],
+    known: dict[str, Value],
+    choose: Callable[[list[ast.stmt]], list[ast.stmt]],
+) -> Value:
+    """Calls a function of which some statements run; decorators are looked through."""
     while isinstance(function, (BoundMethod, StaticMethod, ClassMethod)):
         if isinstance(function, BoundMethod):
             given.insert(0, function.instance)
         function = function.function
     if not isinstance(function, Function) or isinstance(function.node, ast.Lambda):
         raise m.stuck("a part of something that is no function was to be run")
-    scope = calls.bind(m, function, given, {})
     node = function.node
-    body = part(node.body, tuple(prefixes))
+    scope = calls.bind(m, function, given, _named(m, function, len(given), known))
+    scope.names.update(known)
     frame = Frame(
         scope, function.module, function.name, node, function.owner, given[0] if given else None
     )
+    body = choose(node.body)
     signal = m.run_in(frame, lambda: statements.run_block(m, frame, body))
     return signal.value if signal is not None else None
 
 
+def _named(m: Machine, function: Function, count: int, known: dict[str, Value]) -> dict[str, Value]:
+    """Keyword arguments for what is not given by position: unknown where nothing is known."""
+    node = function.node
+    places = [a.arg for a in (*node.args.posonlyargs, *node.args.args)]
+    needed = places[count : len(places) - len(function.defaults)]
+    needed += [a.arg for a in node.args.kwonlyargs if a.arg not in function.kw_defaults]
+    open_ = {n: m.unknown(f"{n}, which {function.name} is given", harmless=True) for n in needed}
+    names = {*places[count:], *(a.arg for a in node.args.kwonlyargs)}
+    return {**open_, **{k: v for k, v in known.items() if k in names}}
+
+
+def own(m: Machine, module: Value, path: Value) -> Value:
+    """The function (or `Class.method`) that a module's file defines, whatever stands in for it.
+
+    Without its decorators, so that it is called with all it takes; None where there is none.
+    """
+    home = m.module(str(module))
+    body = [] if home is None or home.file is None else home.file.body
+    *outer, name = str(path).split(".")
+    for part_of in outer:
+        body = next((s.body for s in body if isinstance(s, ast.ClassDef) and s.name == part_of), [])
+    for stmt in body:
+        if isinstance(stmt, ast.FunctionDef) and stmt.name == name and home is not None:
+            return Function(name, stmt, home, home.scope)
+    return None
+
+
 def part(body: list[ast.stmt], prefixes: tuple[str, ...]) -> list[ast.stmt]:
     """The statements that set attributes of these names, and those that bind what they use."""
-    kept = {stmt for stmt in body if any(_sets(node, prefixes) for node in ast.walk(stmt))}
-    used = {name for stmt in kept for name in _names(stmt, ast.Load)}
+    chosen = {stmt for stmt in body if any(_sets(node, prefixes) for node in walk(stmt))}
+    return _with_bindings(body, chosen, frozenset())
+
+
+def _with_bindings(
+    body: list[ast.stmt], chosen: set[ast.stmt], known: frozenset[str]
+) -> list[ast.stmt]:
+    kept = set(chosen)
+    used = {name for stmt in kept for name in _names(stmt, ast.Load)} - known
     grown = True
     while grown:
         more = {stmt for stmt in body if stmt not in kept and used & bound(stmt)}
         grown = bool(more)
         kept |= more
-        used |= {name for stmt in more for name in _names(stmt, ast.Load)}
+        used |= {name for stmt in more for name in _names(stmt, ast.Load)} - known
     return [stmt for stmt in body if stmt in kept]
+
+
+def _reads(node: ast.AST, prefixes: tuple[str, ...]) -> bool:
+    match node:
+        case ast.Attribute(attr=name, ctx=ast.Load()) | ast.Name(id=name, ctx=ast.Load()):
+            return name.startswith(prefixes)
+        case _:
+            return False
 
 
 def _sets(node: ast.AST, prefixes: tuple[str, ...]) -> bool:
@@ -112,13 +198,13 @@ def _sets(node: ast.AST, prefixes: tuple[str, ...]) -> bool:
 
 
 def _names(stmt: ast.stmt, context: type[ast.expr_context]) -> set[str]:
-    return {n.id for n in ast.walk(stmt) if isinstance(n, ast.Name) and isinstance(n.ctx, context)}
+    return {n.id for n in walk(stmt) if isinstance(n, ast.Name) and isinstance(n.ctx, context)}
 
 
 def bound(stmt: ast.stmt) -> set[str]:
     """The local names that a statement binds."""
     names = _names(stmt, ast.Store)
-    for node in ast.walk(stmt):
+    for node in walk(stmt):
         if isinstance(node, (ast.Import, ast.ImportFrom)):
             names |= {(a.asname or a.name).partition(".")[0] for a in node.names}
         elif isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):

@@ -9,6 +9,7 @@ from functools import partial
 from checker.interpreter import statements, stubs
 from checker.interpreter.machine import Frame, Machine
 from checker.interpreter.values import DTYPE_ALIASES, External, ModuleValue, Raised, Stuck, Value
+from checker.syntax.nodes import walk
 
 _MISSING = object()
 
@@ -262,7 +263,7 @@ def _declared(module: ModuleValue) -> tuple[dict[str, tuple[str, str]], list[str
     for stmt in module.file.body:
         if not isinstance(stmt, (ast.If, ast.Try)):
             continue
-        for node in ast.walk(stmt):
+        for node in walk(stmt):
             if isinstance(node, ast.ImportFrom):
                 source = absolute_name(module, node)
                 for alias in node.names:

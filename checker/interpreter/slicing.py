@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 
 from checker.interpreter import slicing_parts as parts
 from checker.interpreter.values import ClassValue, Function, Raised, Stuck, Value
+from checker.syntax.nodes import children
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator
@@ -138,7 +139,7 @@ class Slice:
             called = self._used(m, function, node.func)
             if called and self._reaches(m, called[0], 0):
                 unused = self._unused(m, called[0], node)
-        for child in ast.iter_child_nodes(node):
+        for child in children(node):
             if child not in unused and child not in without:
                 yield from self._looked_at(m, function, child, without)
 

@@ -14,6 +14,7 @@ from checker.interpreter.values import (
     StaticMethod,
     Value,
 )
+from checker.syntax.nodes import walk
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 @lru_cache(maxsize=1 << 15)
 def nodes(node: ast.AST) -> tuple[ast.AST, ...]:
     """A node and all below it; they are looked at again and again."""
-    return tuple(ast.walk(node))
+    return tuple(walk(node))
 
 
 def leaves(body: list[ast.stmt]) -> Iterator[ast.stmt]:

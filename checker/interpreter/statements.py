@@ -30,6 +30,7 @@ from checker.interpreter import (
 from checker.interpreter.iteration import Generator, iterate, lazily
 from checker.interpreter.machine import Frame, Machine
 from checker.interpreter.values import Unknown, Value
+from checker.syntax.nodes import walk
 
 
 @dataclass(frozen=True, slots=True)
@@ -205,7 +206,7 @@ def _texts_in(frame: Frame, test: ast.expr) -> tuple[str, ...]:
 
 @functools.cache
 def _names_in(test: ast.expr) -> tuple[str, ...]:
-    return tuple(n.id for n in ast.walk(test) if isinstance(n, ast.Name))
+    return tuple(n.id for n in walk(test) if isinstance(n, ast.Name))
 
 
 def _for(m: Machine, frame: Frame, stmt: ast.For) -> Signal | None:

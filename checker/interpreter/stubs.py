@@ -100,7 +100,7 @@ class Stubs:
                 s
                 for key in (last, "*")
                 for s in self._by_last.get(key, ())
-                if any(fnmatchcase(path, pattern) for pattern in s.match)
+                if any(_is_like(path, pattern) for pattern in s.match)
             ]
         return known
 
@@ -147,6 +147,13 @@ def load(documents: Iterable[tuple[str, Any]]) -> Stubs:
                 )
             )
     return Stubs(summaries)
+
+
+def _is_like(path: str, pattern: str) -> bool:
+    """Whether a name fits a pattern; most patterns are names, and `fnmatch` compiles each."""
+    if "*" in pattern or "?" in pattern or "[" in pattern:
+        return fnmatchcase(path, pattern)
+    return path == pattern
 
 
 def find(m: Machine, path: str) -> Value:

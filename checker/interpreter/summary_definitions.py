@@ -32,10 +32,12 @@ def _parameters_of(m: Machine, function: Value) -> Value:
     return [a.arg for a in (*spec.posonlyargs, *spec.args, *spec.kwonlyargs)]
 
 
-def _attempt(m: Machine, function: Value) -> Value:
+def _attempt(m: Machine, function: Value, *passed: Value) -> Value:
     """Runs a function for what it does on the way; how it ends does not matter.
 
-    Whatever it would make doubtful is no doubt about the program: nothing follows from it.
+    Whatever it would make doubtful is no doubt about the program: nothing follows from it. Only
+    exceptions of the types that are passed go on, where the engine's own files raise them. True
+    where the function came to its end.
     """
     from checker.interpreter import calls
 
@@ -43,15 +45,20 @@ def _attempt(m: Machine, function: Value) -> Value:
     m.attempting += 1
     try:
         calls.call(m, function, [], {})
-    except (Raised, Stuck):
-        pass
+        return True
+    except Raised as raised:
+        place = raised.location
+        if raised.type_name in passed and place is not None and place.source == m.engine:
+            raise
+        return False
+    except Stuck:
+        return False
     finally:
         m.attempting -= 1
         del m.frames[frames:]
         del m.reads[reads:]
         m.doubts.clear()
         m.doubts.update(doubts)
-    return None
 
 
 def _children(m: Machine, module: Instance) -> Value:
@@ -283,6 +290,9 @@ DEFINITIONS: dict[str, Callable[..., Value]] = {
     "classes": excerpts.classes,
     "defined": excerpts.defined,
     "lines": excerpts.lines,
+    "own": excerpts.own,
+    "run_about": excerpts.run_about,
+    "texts": excerpts.texts,
     "run_part": excerpts.run_part,
     "follow": slicing.follow,
     "is_function": lambda m, x: isinstance(x, Function),

@@ -364,6 +364,6 @@ def type_name(value: Value) -> str:
         return "NoneType"
     if isinstance(value, (Function, BoundMethod, Native, Partial)):
         return "function"
-    if isinstance(value, ConfigDict):
+    if isinstance(value, dict):
         return "dict"
     return type(value).__name__

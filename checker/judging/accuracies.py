@@ -28,6 +28,12 @@ def metrics(case: Case, _: Mapping[str, ClauseResult]) -> ClauseResult | None:
     if clause is None or not clause.implemented:
         return None
     found = case.train.accuracies
+    if not found and case.train.tells_accuracies:
+        reason = (
+            "where this trainer counts its accuracies could not be followed: its code has moved, or"
+            " there is none"
+        )
+        return ClauseResult(clause.id, Status.UNPROVEN, clause.severity, reason=reason)
     if not found:
         reason = "nothing says what this trainer reports as accuracy"
         return ClauseResult(clause.id, Status.NOT_APPLICABLE, clause.severity, reason=reason)

@@ -19,6 +19,10 @@ _GRAPHS_REMEDY = (
     " layers, or start the server without captured graphs."
 )
 _NO_TARGET = "which target it is is not given: name it with --target"
+_NO_LAYERS = (
+    "how many layers the target has is not given: name it as --target CLASS:LAYERS, or give its"
+    " config.json"
+)
 
 
 def count(case: Case, _: Mapping[str, ClauseResult]) -> ClauseResult | None:
@@ -202,7 +206,7 @@ def _not_followed(case: Case, clause: Clause, found: Captured | None) -> ClauseR
         reason = "the draft is given no states of target layers"
         return ClauseResult(clause.id, Status.NOT_APPLICABLE, clause.severity, reason=reason)
     if found is None:
-        return _unproven(clause, _NO_TARGET)
+        return _unproven(clause, _NO_LAYERS if case.target else _NO_TARGET)
     if found.boundaries is None and (found.error is None or found.refused):
         place = f" ({found.place})" if found.place is not None else ""
         return _unproven(clause, f"{found.target}: {found.reason or 'not followed'}{place}")

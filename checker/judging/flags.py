@@ -70,13 +70,17 @@ def _ended(clause: Clause, flags: Launched, failure: Failure) -> ClauseResult:
             + where,
             serve=SideValue(None, places),
         )
-    given = ", ".join(f"{option(k)} {v}" for k, v in sorted(flags.given.items()))
+    said = ", ".join(f"{option(k)} {v}" for k, v in sorted(flags.given.items()))
+    given = f"given {said}" if said else "as it is launched"
+    if flags.ranks != (1, 1):
+        tensor, pipeline = flags.ranks
+        given += f", with {tensor} tensor-parallel and {pipeline} pipeline ranks"
     told = f": {failure.message}" if failure.message else ""
     return ClauseResult(
         clause.id,
         Status.VIOLATED,
         clause.severity,
-        message=f"given {given}, the server raises {failure.type}{told}",
+        message=f"{given}, the server raises {failure.type}{told}",
         error=Raised(failure.type, failure.message, failure.location),
         serve=SideValue(None, places),
     )

@@ -83,7 +83,7 @@ def _doubted(case: Case, results: dict[str, ClauseResult]) -> None:
     """Nothing holds for certain while a side might raise where it was followed nevertheless."""
     for side, name in (("train", "the trainer"), ("serve", "the server")):
         for doubt in getattr(case, side).doubts:
-            owner = owners.owner_of_failure(case, doubt)
+            owner = owners.owner_of_failure(case, side, doubt)
             places = (doubt.location,) if doubt.location else ()
             where = f" ({doubt.location})" if doubt.location else ""
             results[owner.id] = ClauseResult(
@@ -407,7 +407,7 @@ def _failed(case: Case, side: str, failure: Failure, results: dict[str, ClauseRe
                 serve=value if side == "serve" else SideValue(),
             )
         return
-    owner = owners.owner_of_failure(case, failure)
+    owner = owners.owner_of_failure(case, side, failure)
     places = (failure.location,) if failure.location else ()
     for clause in implemented:
         if clause.id == owner.id:

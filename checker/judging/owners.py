@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from checker.judging.judge import Case
 
 
-def owner_of_failure(case: Case, failure: Failure) -> Clause:
+def owner_of_failure(case: Case, side: str, failure: Failure) -> Clause:
     """The clause that owns what an engine was computing when it raised.
 
     Decided by the configuration keys that the raising condition had read, then by the parameters
@@ -29,7 +29,8 @@ def owner_of_failure(case: Case, failure: Failure) -> Clause:
         found = owner_of_parameter(case, name, failure.step)
         if found is not None:
             return found
-    facts = {"construct": "registry" if not case.serve.entry else "layers", "load": "weights"}
+    nothing = side == "serve" and not case.serve.entry  # a trainer's classes are not looked up
+    facts = {"construct": "registry" if nothing else "layers", "load": "weights"}
     return contract.fact_owner(facts.get(failure.stage, "layers")) or next(
         iter(contract.clauses.values())
     )

@@ -16,6 +16,9 @@ if TYPE_CHECKING:
     from checker.location import Location
 
 
+_GIVE = "give the target's config.json as --target"
+
+
 def training_target(case: Case, _: Mapping[str, ClauseResult]) -> ClauseResult | None:
     """The trainer's targets are made from the target's final norm, of the target's own kind."""
     clause = case.contract.fact_owner("training-target")
@@ -41,12 +44,12 @@ def training_target(case: Case, _: Mapping[str, ClauseResult]) -> ClauseResult |
     if term.op != "rms_norm" or term.args[0].op != "input":
         return _unproven(clause, "what training gives the target's head is no norm of its state")
     if captured is None or captured.norm is None:
-        why = "the target was not followed" if captured is None else "its final norm was not seen"
+        why = _GIVE if captured is None else "it was not seen"
         return _unproven(clause, f"the target's own final norm is not known: {why}")
     own = (float(term.attr("eps")), float(term.attr("offset", 0)))  # type: ignore[arg-type]
     eps, offset = captured.norm
     if eps is None and offset == own[1]:
-        return _unproven(clause, "the epsilon of the target's final norm is not given")
+        return _unproven(clause, f"the epsilon of the target's final norm is not known: {_GIVE}")
     served = SideValue(_kind(eps, offset))
     if own == captured.norm:
         return ClauseResult(clause.id, Status.HOLDS, clause.severity, train=trained, serve=served)
@@ -55,10 +58,13 @@ def training_target(case: Case, _: Mapping[str, ClauseResult]) -> ClauseResult |
 
 
 def _moved(term: Term) -> str | None:
-    """How far off their tokens' places the states of the targets are, where they are."""
+    """What parts the states of the targets from the tokens, where something does.
+
+    A trainer's description adds it to the name of the states, after a colon.
+    """
     for inner in postorder(term):
-        if inner.op == "input" and (at := str(inner.attr("name")).find("moved by ")) >= 0:
-            return str(inner.attr("name"))[at:]
+        if inner.op == "input" and (said := str(inner.attr("name")).partition(": ")[2]):
+            return said
     return None
 
 

@@ -8,15 +8,16 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from checker.errors import InputError
-from checker.report.model import EXIT_STATUS, Status, Verdict
+from checker.report.model import EXIT_STATUS, Status, Verdict, verdict_of
 from checker.report.terminal import Paint, printable
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from checker.report.model import ClauseResult, Json, Report
+    from checker.location import Location
+    from checker.report.model import ClauseResult, Json
 
-SCHEMA = 1
+SCHEMA = 2
 _FREQUENT = 10
 _LETTERS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
 _MARKS = {Verdict.AGREE: ".", Verdict.UNPROVEN: "?"}
@@ -24,8 +25,30 @@ _STYLES = {Verdict.AGREE: "green", Verdict.DIFFER: "red", Verdict.UNPROVEN: "yel
 
 
 @dataclass(frozen=True, slots=True)
+class Place:
+    """A line of one of the two sides."""
+
+    server: bool
+    location: Location
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What was concluded of two graphs.
+
+    `violated` says what is wrong of each clause, with a line where there is one; `unproven` has the
+    reasons; `counts` says how many clauses ended in which status.
+    """
+
+    verdict: Verdict
+    violated: Mapping[str, tuple[str, Place | None]] = field(default_factory=dict)
+    unproven: Mapping[str, str] = field(default_factory=dict)
+    counts: Mapping[str, int] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
 class Cell:
-    """One pair of releases under one configuration.
+    """One pair of releases for one target under one configuration.
 
     `violated` says what is wrong of each clause, with a line of the server where there is one;
     `unproven` has the reasons; `counts` says how many clauses ended in which status; `renames` are
@@ -34,12 +57,18 @@ class Cell:
 
     train: str
     serve: str
+    target: str
     configuration: str
     verdict: Verdict
     violated: Mapping[str, str] = field(default_factory=dict)
     unproven: Mapping[str, str] = field(default_factory=dict)
     counts: Mapping[str, int] = field(default_factory=dict)
     renames: tuple[str, ...] = ()
+
+    @property
+    def key(self) -> tuple[str, str, str, str]:
+        """Where it stands in a matrix."""
+        return self.train, self.serve, self.target, self.configuration
 
     @property
     def broken(self) -> tuple[str, ...]:
@@ -51,6 +80,7 @@ class Cell:
         return {
             "train": self.train,
             "serve": self.serve,
+            "target": self.target,
             "configuration": self.configuration,
             "verdict": self.verdict.value,
             "violated": dict(self.violated),
@@ -60,24 +90,33 @@ class Cell:
         }
 
 
-def cell_of(train: str, serve: str, name: str, report: Report, renames: Sequence[str]) -> Cell:
-    """What a report says of a cell."""
-    counts = Counter(clause.status.value for clause in report.clauses)
-    return Cell(
-        train,
-        serve,
-        name,
-        report.verdict,
-        {c.id: _said(c) for c in report.clauses if c.status is Status.VIOLATED},
-        {c.id: c.reason or "" for c in report.clauses if c.undecided},
+def outcome_of(results: Sequence[ClauseResult]) -> Outcome:
+    """What a matrix says of results."""
+    counts = Counter(clause.status.value for clause in results)
+    return Outcome(
+        verdict_of(results),
+        {c.id: (c.message, _place(c)) for c in results if c.status is Status.VIOLATED},
+        {c.id: c.reason or "" for c in results if c.undecided},
         dict(sorted(counts.items())),
-        tuple(renames),
     )
 
 
-def _said(clause: ClauseResult) -> str:
-    places = clause.serve.locations or clause.train.locations
-    return f"{clause.message} ({places[0]})" if places else clause.message
+def _place(clause: ClauseResult) -> Place | None:
+    for server, side in ((True, clause.serve), (False, clause.train)):
+        if side.locations:
+            return Place(server, side.locations[0])
+    return None
+
+
+def cell_of(
+    key: tuple[str, str, str, str], outcome: Outcome, renames: tuple[str, ...] = ()
+) -> Cell:
+    """What was concluded, in the cell where it belongs."""
+    violated = {
+        clause: text if place is None else f"{text} ({place.location})"
+        for clause, (text, place) in outcome.violated.items()
+    }
+    return Cell(*key, outcome.verdict, violated, outcome.unproven, outcome.counts, renames)
 
 
 def read_cell(data: Mapping[str, Any]) -> Cell:
@@ -85,6 +124,7 @@ def read_cell(data: Mapping[str, Any]) -> Cell:
     return Cell(
         data["train"],
         data["serve"],
+        data["target"],
         data["configuration"],
         Verdict(data["verdict"]),
         dict(data["violated"]),
@@ -103,6 +143,18 @@ class Matrix:
     configurations: Mapping[str, Mapping[str, Any]]
     cells: tuple[Cell, ...]
     shard: tuple[int, int] = (1, 1)
+    targets: tuple[str, ...] = ()
+
+    @property
+    def blocks(self) -> Iterator[tuple[str, str, str]]:
+        """Target, configuration, and what a table of the two is called."""
+        for target in self.targets:
+            for name in self.configurations:
+                yield target, name, name if len(self.targets) < 2 else f"{target}, {name}"
+
+    def table(self) -> dict[tuple[str, str, str, str], Cell]:
+        """The cells by where they stand."""
+        return {cell.key: cell for cell in self.cells}
 
     @property
     def exit_status(self) -> int:
@@ -117,6 +169,7 @@ class Matrix:
             "schema": SCHEMA,
             "trainers": list(self.trainers),
             "servers": list(self.servers),
+            "targets": list(self.targets),
             "configurations": {name: dict(s) for name, s in self.configurations.items()},
             "shard": list(self.shard),
             "cells": [cell.to_json() for cell in self.cells],
@@ -139,6 +192,7 @@ def read_matrix(text: str, place: str) -> Matrix:
             {str(name): dict(switches) for name, switches in data["configurations"].items()},
             tuple(read_cell(cell) for cell in data["cells"]),
             (int(data["shard"][0]), int(data["shard"][1])),
+            tuple(map(str, data["targets"])),
         )
     except (ValueError, KeyError, TypeError, AttributeError, IndexError, RecursionError):
         raise InputError(
@@ -153,42 +207,45 @@ def merged(parts: Iterable[Matrix]) -> Matrix:
         InputError: two parts are of different matrices, or say different things of one cell.
     """
     first, *others = parts
-    cells: dict[tuple[str, str, str], Cell] = {}
+    cells: dict[tuple[str, str, str, str], Cell] = {}
     for part in (first, *others):
-        whole = (part.trainers, part.servers, dict(part.configurations))
-        if whole != (first.trainers, first.servers, dict(first.configurations)):
+        if _whole(part) != _whole(first):
             raise InputError("are parts of different matrices", "merge shards of one", "merge")
         for cell in part.cells:
-            key = (cell.train, cell.serve, cell.configuration)
-            if cells.setdefault(key, cell) != cell:
-                what = ", ".join(key)
+            if cells.setdefault(cell.key, cell) != cell:
+                what = ", ".join(cell.key)
                 raise InputError(f"{what} differs between parts", "make both anew", "merge")
     order = [
-        (train, serve, name)
+        (train, serve, target, name)
         for train in first.trainers
         for serve in first.servers
-        for name in first.configurations
+        for target, name, _ in first.blocks
     ]
     found = tuple(cells[key] for key in order if key in cells)
-    return Matrix(first.trainers, first.servers, first.configurations, found)
+    return Matrix(first.trainers, first.servers, first.configurations, found, targets=first.targets)
+
+
+def _whole(part: Matrix) -> tuple[Any, ...]:
+    """What all parts of one matrix have in common."""
+    return part.trainers, part.servers, part.targets, dict(part.configurations)
 
 
 # -- for people -----------------------------------------------------------------------------------
 
 
 def render(matrix: Matrix, paint: Paint = Paint()) -> str:  # noqa: B008 - a value
-    """A heat map for each configuration, and what its letters stand for."""
+    """A heat map for each target and configuration, and what its letters stand for."""
     return "\n".join(_lines(matrix, paint)) + "\n"
 
 
 def _lines(matrix: Matrix, paint: Paint) -> Iterator[str]:
     letters = _letters(matrix.cells)
-    table = {(c.train, c.serve, c.configuration): c for c in matrix.cells}
+    table = matrix.table()
     wide = max((len(name) for name in matrix.trainers), default=0)
-    for name in matrix.configurations:
-        yield paint("bold", printable(name))
+    for target, name, title in matrix.blocks:
+        yield paint("bold", printable(title))
         for train in matrix.trainers:
-            row = [table.get((train, serve, name)) for serve in matrix.servers]
+            row = [table.get((train, serve, target, name)) for serve in matrix.servers]
             yield f"  {printable(train):<{wide}}  " + "".join(_mark(c, letters, paint) for c in row)
         yield ""
     servers = matrix.servers
@@ -216,14 +273,14 @@ def _mark(cell: Cell | None, letters: Mapping[tuple[str, ...], str], paint: Pain
 
 
 def markdown(matrix: Matrix) -> str:
-    """A table for each configuration: releases of the server down, of the trainer across."""
-    table = {(c.train, c.serve, c.configuration): c for c in matrix.cells}
+    """A table for each target and configuration: servers down, trainers across."""
+    table = matrix.table()
     lines: list[str] = []
-    for name in matrix.configurations:
-        lines += [f"### {name}", "", "| | " + " | ".join(matrix.trainers) + " |"]
+    for target, name, title in matrix.blocks:
+        lines += [f"### {title}", "", "| | " + " | ".join(matrix.trainers) + " |"]
         lines.append("| --- " * (len(matrix.trainers) + 1) + "|")
         for serve in matrix.servers:
-            row = [_words(table.get((train, serve, name))) for train in matrix.trainers]
+            row = [_words(table.get((train, serve, target, name))) for train in matrix.trainers]
             lines.append(f"| {serve} | " + " | ".join(row) + " |")
         lines.append("")
     return "\n".join(lines)

@@ -29,13 +29,13 @@ def page(matrix: Matrix) -> str:
 
 
 def _body(matrix: Matrix) -> Iterator[str]:
-    table = {(c.train, c.serve, c.configuration): c for c in matrix.cells}
-    for name in matrix.configurations:
-        yield f"<h2>{escape(name)}</h2>"
+    table = matrix.table()
+    for target, name, title in matrix.blocks:
+        yield f"<h2>{escape(title)}</h2>"
         heads = "".join(f"<th>{escape(train)}</th>" for train in matrix.trainers)
         yield f"<table><tr><th></th>{heads}</tr>"
         for serve in matrix.servers:
-            row = (table.get((train, serve, name)) for train in matrix.trainers)
+            row = (table.get((train, serve, target, name)) for train in matrix.trainers)
             yield f"<tr><th>{escape(serve)}</th>{''.join(map(_cell, row))}</tr>"
         yield "</table>"
 

@@ -12,7 +12,7 @@ from checker._compat import StrEnum
 from checker.contract.model import Severity  # noqa: TC001 - part of this module's vocabulary
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
     from checker.location import Location
     from checker.report.stored import Accounts
@@ -157,6 +157,14 @@ class ClauseResult:
             "train": self.train.to_json(),
             "serve": self.serve.to_json(),
         }
+
+
+def verdict_of(results: Iterable[ClauseResult]) -> Verdict:
+    """Anything violated, else anything undecided, else agreement."""
+    clauses = [*results]
+    if any(clause.status is Status.VIOLATED for clause in clauses):
+        return Verdict.DIFFER
+    return Verdict.UNPROVEN if any(clause.undecided for clause in clauses) else Verdict.AGREE
 
 
 @dataclass(frozen=True, slots=True)
@@ -350,12 +358,8 @@ class Report:
 
     @property
     def verdict(self) -> Verdict:
-        """Follows from the clauses: anything violated, else anything undecided, else agreement."""
-        if any(clause.status is Status.VIOLATED for clause in self.clauses):
-            return Verdict.DIFFER
-        if any(clause.undecided for clause in self.clauses):
-            return Verdict.UNPROVEN
-        return Verdict.AGREE
+        """Follows from the clauses."""
+        return verdict_of(self.clauses)
 
     @property
     def exit_status(self) -> int:

@@ -24,13 +24,16 @@ __all__ = [
     "Metadata",
     "MissingMember",
     "Tree",
+    "is_project",
     "library_trees",
     "open_source",
     "resolve_requirement",
 ]
 
+_NAME = r"[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?"
+_PROJECT = re.compile(_NAME)
 _RELEASE = re.compile(
-    r"(?P<name>[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?)(?:\[[^\]]*\])?"
+    rf"(?P<name>{_NAME})(?:\[[^\]]*\])?"
     r"(?:\s*==\s*(?P<version>[A-Za-z0-9.+!_-]+))?"
 )
 _WORD = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]*")
@@ -91,6 +94,11 @@ def open_source(
     from checker.sources.release import open_release
 
     return open_release(found["name"], found["version"], package, _access(offline, progress))
+
+
+def is_project(name: str) -> bool:
+    """Whether this is what a project may be called, and no folder, file or revision."""
+    return _PROJECT.fullmatch(name) is not None and not name.endswith(_ARCHIVES)
 
 
 def resolve_requirement(

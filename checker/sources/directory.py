@@ -103,6 +103,9 @@ class DirectoryTree(Tree):
             elif name not in (".git/", "__pycache__/"):
                 yield from self._walk(path[:-1], above | {real})
 
+    def forget(self) -> None:
+        """Keeps everything: what a file says now may not be what was read of it."""
+
     def _fetch(self, path: str) -> bytes:
         place = self._place(path)
         if place is None:

@@ -148,9 +148,7 @@ def open_git(text: str, package: str | None) -> GitTree:
         InputError: there is no such repository, revision or package, or git is not there.
     """
     label = f"git:{text}"
-    path, at, revision = text.rpartition("@")
-    if not at:
-        path, revision = text, "HEAD"
+    path, revision = _parted(text)
     folder = os.path.abspath(os.path.expanduser(path or "."))
     if not os.path.isdir(folder):
         raise InputError("no such folder", "write git:FOLDER@REVISION", label)
@@ -163,6 +161,18 @@ def open_git(text: str, package: str | None) -> GitTree:
         f"no revision {revision} there",
     )
     return GitTree(folder, found.decode().strip(), label, package)
+
+
+def _parted(text: str) -> tuple[str, str]:
+    """The folder and the revision; either may have an `@` in its name."""
+    if os.path.isdir(os.path.expanduser(text)):
+        return text, "HEAD"
+    places = [i for i, character in enumerate(text) if character == "@"]
+    for i in places:
+        if os.path.isdir(os.path.expanduser(text[:i] or ".")):
+            return text[:i], text[i + 1 :]
+    path, _, revision = text.partition("@")
+    return path, revision or "HEAD"
 
 
 def _listing(repository: str, commit: str, label: str) -> dict[str, str]:

@@ -27,6 +27,8 @@ FORMAT = "1"
 """Changed whenever what is kept changes its meaning: an old cache is then as good as none."""
 
 _DIGEST = 32
+_SELDOM = 64
+"""Files that are written between two counts of them."""
 _READING = os.O_RDONLY | getattr(os, "O_BINARY", 0) | getattr(os, "O_NONBLOCK", 0)
 """What stands there may be anything; opening a pipe must not wait for its other end."""
 _BEGUN = ".begun-"
@@ -56,6 +58,7 @@ class Store:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self._swept: set[Path] = set()
+        self._written = 0
 
     def read(self, *place: str) -> bytes | None:
         """The bytes kept at a place, or None when there are none or they are damaged."""
@@ -139,8 +142,21 @@ class Store:
         except OSError:
             return []
 
+    def names_of(self, start: str) -> list[str]:
+        """The sorted names directly in the folder that begin so."""
+        try:
+            return sorted(name for name in os.listdir(self.folder) if name.startswith(start))
+        except OSError:
+            return []
+
     def prune(self, most: int) -> None:
-        """Drops the oldest half of the files directly in the folder when there are too many."""
+        """Drops the oldest half of the files directly in the folder when there are too many.
+
+        That is looked at now and then: counting thousands of files takes longer than writing one.
+        """
+        self._written += 1
+        if self._written % _SELDOM != 1:
+            return
         names = self.names()
         if len(names) <= most:
             return

@@ -120,6 +120,14 @@ class Tree(ABC):
                 self._digests[path] = hashlib.sha256(data).hexdigest()
         return data
 
+    def forget(self) -> None:
+        """Drops what is kept at hand of files that were read; they are read again when asked for.
+
+        A source that may change keeps it: it is one state of it that a run looks at.
+        """
+        self._contents.clear()
+        self._held = 0
+
     def prefetch(self, paths: Iterable[str]) -> None:  # noqa: B027 - a hint may be ignored
         """Hint that these files are about to be read, so that few requests bring them all."""
 

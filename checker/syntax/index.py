@@ -12,6 +12,8 @@ import ast
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from checker.syntax.nodes import children, walk
+
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
@@ -125,10 +127,10 @@ def _inner(stmt: ast.stmt) -> Iterable[ast.stmt]:
 
 def _walruses(stmt: ast.stmt) -> list[str]:
     """Names bound by `:=` in the statement's own expressions, and by the patterns of `match`."""
-    if isinstance(stmt, _DEFINITIONS):
+    if isinstance(stmt, (*_DEFINITIONS, ast.Import, ast.ImportFrom)):
         return []
     names: list[str] = []
-    stack: list[ast.AST] = [n for n in ast.iter_child_nodes(stmt) if not isinstance(n, ast.stmt)]
+    stack: list[ast.AST] = [n for n in children(stmt) if not isinstance(n, ast.stmt)]
     while stack:
         node = stack.pop()
         match node:
@@ -140,7 +142,7 @@ def _walruses(stmt: ast.stmt) -> list[str]:
                 names.append(name)
             case ast.ExceptHandler() | ast.Lambda() | ast.Name() | ast.Constant():
                 continue
-        stack.extend(n for n in ast.iter_child_nodes(node) if not isinstance(n, ast.stmt))
+        stack.extend(n for n in children(node) if not isinstance(n, ast.stmt))
     return names
 
 
@@ -238,7 +240,7 @@ class _Reach:
             self._changes[name] = frozenset()  # while it is worked out: recursion adds nothing
             own: set[str] = set()
             for node in self.definitions[name]:
-                for inner in ast.walk(node):
+                for inner in walk(node):
                     own |= self._changed_in(inner)
             self._changes[name] = frozenset(own)
         return self._changes[name]

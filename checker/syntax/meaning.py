@@ -9,10 +9,8 @@ from __future__ import annotations
 import ast
 import hashlib
 from functools import cache
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
+from checker.syntax.nodes import children
 
 REST = "<module>"
 """What a module does besides defining functions and classes."""
@@ -152,15 +150,13 @@ def _bound(function: ast.FunctionDef | ast.AsyncFunctionDef) -> set[str]:
 
 def _locals(function: ast.FunctionDef | ast.AsyncFunctionDef) -> dict[str, str]:
     """New names for a function's own local names, in the order in which they are bound."""
+    own = _own(function)
     declared = {
-        name
-        for node in _own(function)
-        if isinstance(node, (ast.Global, ast.Nonlocal))
-        for name in node.names
+        name for node in own if isinstance(node, (ast.Global, ast.Nonlocal)) for name in node.names
     }
     found: dict[str, str] = {}
     taken = _bound(function) | declared
-    for node in _own(function):
+    for node in own:
         name = None
         if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
             name = node.id
@@ -171,14 +167,16 @@ def _locals(function: ast.FunctionDef | ast.AsyncFunctionDef) -> dict[str, str]:
     return found
 
 
-def _own(function: ast.AST) -> Iterator[ast.AST]:
+def _own(function: ast.AST) -> list[ast.AST]:
     """The nodes of a function's body in order, without those of inner functions and classes."""
-    stack = list(ast.iter_child_nodes(function))[::-1]
+    found: list[ast.AST] = []
+    stack = children(function)[::-1]
     while stack:
         child = stack.pop()
-        yield child
+        found.append(child)
         if not isinstance(child, _CLOSED):
-            stack.extend(list(ast.iter_child_nodes(child))[::-1])
+            stack += children(child)[::-1]
+    return found
 
 
 __all__ = ["REST", "definitions", "digest", "digests", "member"]

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import ast
 import warnings
+from collections import OrderedDict
 from contextlib import contextmanager
-from functools import lru_cache
 from typing import TYPE_CHECKING, Protocol
 
 from checker.syntax.index import Index, index
@@ -14,8 +14,8 @@ from checker.syntax.ledger import Asked, Ledger, Watched
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
-_KEPT = 512
-"""Parsed files that are kept: a check reads fewer."""
+_KEPT = 1024 * 1024
+"""Bytes of source whose syntax is kept for others: it takes forty times as much memory."""
 
 
 class TreeLike(Protocol):
@@ -119,16 +119,36 @@ class ModuleFile:
             ledger.whole.add(self.name)
 
 
-@lru_cache(maxsize=_KEPT)
-def _parsed(data: bytes) -> tuple[list[ast.stmt], Index]:
-    """A file's statements and their index: both sides stand on libraries that are often the same.
+class _Recent:
+    """The syntax of files that were parsed last.
 
-    Nobody changes what is given here.
+    Both sides stand on libraries that are often the same, and neighbouring releases have most of
+    their files in common. Nobody changes what is given here. A workspace holds what it has found
+    for as long as it lives.
     """
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        body = ast.parse(data).body
-    return body, index(body)
+
+    def __init__(self, most: int) -> None:
+        self._most = most
+        self._held = 0
+        self._files: OrderedDict[bytes, tuple[list[ast.stmt], Index]] = OrderedDict()
+
+    def parsed(self, data: bytes) -> tuple[list[ast.stmt], Index]:
+        """A file's statements and their index."""
+        known = self._files.get(data)
+        if known is not None:
+            self._files.move_to_end(data)
+            return known
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            body = ast.parse(data).body
+        found = self._files[data] = body, index(body)
+        self._held += len(data)
+        while self._held > self._most and len(self._files) > 1:
+            self._held -= len(self._files.popitem(last=False)[0])
+        return found
+
+
+_recent = _Recent(_KEPT)
 
 
 def parse_module(
@@ -140,7 +160,7 @@ def parse_module(
         UnparsableModule: for text which is not Python, or which nests beyond what can be parsed.
     """
     try:
-        body, found = _parsed(tree.read(path))
+        body, found = _recent.parsed(tree.read(path))
     except SyntaxError as error:
         raise UnparsableModule(
             tree.label,

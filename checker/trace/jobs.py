@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from checker.engines import Extraction, Inputs, Subject
+    from checker.interpreter.stubs import Stubs
     from checker.sources import Tree
 
 TOKENS = 128
@@ -88,6 +89,7 @@ def engine_job(
         "schedule": _passes(subject, inputs),
         "stages": [{"name": s.name, "python": s.python} for s in subject.engine.stages],
         "summaries": [asdict(s) for s in subject.stubs.all() if s.native],
+        "unrunnable": sorted(unrunnable(subject.stubs)),
         "trees": [
             {
                 "label": tree.label,
@@ -101,6 +103,14 @@ def engine_job(
             for tree in trees
         ],
     }
+
+
+def unrunnable(stubs: Stubs) -> set[str]:
+    """The packages that are described, but not for being run."""
+    found: dict[bool, set[str]] = {True: set(), False: set()}
+    for summary in stubs.all():
+        found[summary.native].update(pattern.partition(".")[0] for pattern in summary.match)
+    return found[False] - found[True]
 
 
 def _passes(subject: Subject, inputs: Inputs) -> list[list[Any]]:

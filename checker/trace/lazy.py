@@ -30,16 +30,26 @@ class NoVerdict(Exception):
     """The run cannot say anything, and why."""
 
 
+class NotRunnable(NoVerdict, ImportError):
+    """What is imported is described, but not for being run; whoever tries may do without it."""
+
+
 class Library:
     """All modules of one run: the trees' files, the summaries, and the rest of Python."""
 
     def __init__(
-        self, workspace: Workspace, summaries: Any, operators: Any, eager: set[str]
+        self,
+        workspace: Workspace,
+        summaries: Any,
+        operators: Any,
+        eager: set[str],
+        unrunnable: frozenset[str] = frozenset(),
     ) -> None:
         self.workspace = workspace
         self.summaries = summaries
         self.operators = operators
         self.eager = eager
+        self.unrunnable = unrunnable
         self.stub_globals: dict[str, Globals] = {}
         self.evaluated: dict[Any, Any] = {}
         self.used: dict[str, None] = {}
@@ -370,6 +380,8 @@ class _Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
 
     def find_spec(self, fullname: str, path: Any, target: Any = None) -> Any:
         del path, target
+        if fullname.partition(".")[0] in self.library.unrunnable:
+            raise NotRunnable(f"{fullname} is described, but not for being run")
         if not self.library.owns(fullname) and not self.library.stands_in(fullname):
             return None
         file = self.library.workspace.find(fullname)

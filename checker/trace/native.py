@@ -282,6 +282,17 @@ class Operators:
         setattr(getattr(function, "__func__", function), name, value)
         return function
 
+    def functions_with(self, cls: type, name: str) -> list[tuple[Any, Any]]:
+        members: dict[str, Any] = {}
+        for base in reversed(cls.__mro__):
+            members.update(vars(base))
+        inner = ((member, getattr(member, "__func__", member)) for member in members.values())
+        return [
+            (member, getattr(function, name))
+            for member, function in inner
+            if inspect.isfunction(function) and getattr(function, name, None) is not None
+        ]
+
     def call_validator(self, function: Any, cls: type, value: Any) -> Any:
         inner = getattr(function, "__func__", None)
         return inner(cls, value) if inner is not None else function(value)

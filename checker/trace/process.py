@@ -134,10 +134,13 @@ class Worker:
         return str(self.ask({"kind": "device"}).get("device", "cpu"))
 
     def versions(self, names: Sequence[str]) -> dict[str, str | None]:
-        """The versions in which distributions are installed there, None for those that are not."""
-        found: dict[str, str | None] = self.ask({"kind": "versions", "names": list(names)})[
-            "versions"
-        ]
+        """The versions in which distributions are installed there, None for those that are not.
+
+        Nothing of those that it can no longer be asked for.
+        """
+        found: dict[str, str | None] = self.ask({"kind": "versions", "names": list(names)}).get(
+            "versions", {}
+        )
         return found
 
     def _brief(self, job: dict[str, Any]) -> dict[str, Any]:

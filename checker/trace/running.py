@@ -188,7 +188,13 @@ def _library(job: dict[str, Any], operators: Operators) -> Library | Installed:
         return Installed(job["real"]["stand_ins"])
     trees = [MemoryTree(t["label"], t["roots"], t["files"]) for t in job["trees"]]
     summaries = Stubs([_summary(said) for said in job["summaries"]])
-    return Library(ParsedWorkspace(list(trees)), summaries, operators, set(job["eager"]))
+    return Library(
+        ParsedWorkspace(list(trees)),
+        summaries,
+        operators,
+        set(job["eager"]),
+        frozenset(job.get("unrunnable", ())),
+    )
 
 
 def _version(library: Library | Installed, version: Any, name: str) -> str:

@@ -20,6 +20,7 @@ class Counted:
 
     expressions: int = 0
     terms: int = 0
+    operands: int = 0
 
 
 @pytest.fixture
@@ -42,6 +43,7 @@ def count(
 
         def making(*args: object) -> object:
             found.terms += 1
+            found.operands += len(args[2])  # type: ignore[arg-type]
             return term(*args)  # type: ignore[arg-type]
 
         with monkeypatch.context() as patch:
@@ -65,12 +67,19 @@ def test_other_code_is_not_interpreted(
     assert short.terms > 300
 
 
+@pytest.mark.parametrize(
+    ("first", "what", "most"),
+    [(2, ("expressions", "terms"), 2.4), (10, ("expressions", "terms", "operands"), 2.1)],
+)
 def test_each_layer_costs_what_the_one_before_did(
     count: Callable[[Callable[[Path, int], None], int], Counted],
+    first: int,
+    what: tuple[str, ...],
+    most: float,
 ) -> None:
-    """As much for the layers from four to eight, twice over, as for those from two to four."""
-    two, four, eight = (count(scale.with_layers, n) for n in (2, 4, 8))
-    for name in ("expressions", "terms"):
-        less = getattr(four, name) - getattr(two, name)
-        more = getattr(eight, name) - getattr(four, name)
-        assert 1.9 < more / less < 2.4, name
+    """Twice as many layers more cost twice as much, few layers or many."""
+    some, twice, four_times = (count(scale.with_layers, n * first) for n in (1, 2, 4))
+    for name in what:
+        less = getattr(twice, name) - getattr(some, name)
+        more = getattr(four_times, name) - getattr(twice, name)
+        assert 1.9 < more / less < most, name

@@ -2,6 +2,7 @@
 
 import json
 import re
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -13,9 +14,12 @@ from checker.contract.added import ADDABLE, added, check_references
 from checker.contract.documents import read_document
 from checker.contract.loading import load_contract
 from checker.data import CONTRACTS, SCHEMAS
+from checker.data import FIXTURES as PACKAGED
 from checker.errors import InputError
 from checker.report.explain import render_clause, render_pages
 from checker.settings import contract_files
+
+from . import documented
 
 PAGES = Path(__file__).parents[2] / "docs" / "clauses"
 CLAUSE = """\
@@ -29,6 +33,7 @@ clauses:
     remedy: Do something about it.
     severity: warning
     implemented: true
+    fixtures: {holds: as they are, violated: embedding not normed}
     owns:
       - {wire: embeds}
 """
@@ -247,3 +252,65 @@ def test_explain_and_pages_say_the_same() -> None:
         printed = set(re.findall(r"\w+", render_clause(clause, contract)))
         page = set(re.findall(r"\w+", render_pages(contract)[f"{clause.id}.md"]))
         assert printed == page, clause.id
+
+
+FIXTURES = """\
+fixtures:
+  mine:
+    serve: servers/mine
+    edits:
+      - {side: serve, file: toy_server/eagle3.py, old: self.input_layernorm(embeds), new: embeds}
+"""
+
+
+def test_a_clause_without_fixtures_does_not_load(tmp_path: Path) -> None:
+    line = "    fixtures: {holds: as they are, violated: embedding not normed}\n"
+    path = write(tmp_path, CLAUSE.replace(line, ""))
+    (found,) = mistakes(path)
+    assert found.startswith(f"{path}:3:5: clauses.0: 'fixtures' is a required property")
+    assert "one fixture for which the clause holds and one that violates it" in found
+    half = write(tmp_path, CLAUSE.replace(", violated: embedding not normed", ""))
+    (found,) = mistakes(half)
+    assert found.startswith(f"{half}:11:5: clauses.0.fixtures: 'violated' is a required property")
+    # one that cannot be decided yet has nothing to show
+    later = CLAUSE.replace(line, "").replace("implemented: true", "implemented: false")
+    assert "my-clause" in load_contract(added([write(tmp_path, later)])).clauses
+
+
+def test_a_fixture_that_there_is_not_is_told_with_its_place(tmp_path: Path) -> None:
+    path = write(tmp_path, CLAUSE.replace("holds: as they are", "holds: as they were"))
+    (found,) = mistakes(path)
+    place = f"{path}:11:16: clauses.0.fixtures.holds"
+    assert found.startswith(f"{place}: there is no fixture 'as they were'")
+    assert "did you mean 'as they are'?" in found
+
+
+def test_fixtures_of_a_file_start_at_the_file(tmp_path: Path) -> None:
+    text = CLAUSE.replace("violated: embedding not normed", "violated: mine") + FIXTURES
+    path = write(tmp_path, text)
+    (found,) = mistakes(path)
+    assert "fixtures.mine.serve: there is no 'servers/mine' beside this file" in found
+    shutil.copytree(PACKAGED / "engines" / "toy_server", tmp_path / "servers" / "mine")
+    assert load_contract(added([path])).clauses["my-clause"].fixtures == ("as they are", "mine")
+
+
+def test_fixtures_are_run_when_that_is_asked_for(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    clause = CLAUSE.replace("{wire: embeds}", "{wire: embeds-normed}")
+    clause = clause.replace("my-clause", "embeds-norm")
+    path = write(tmp_path, clause)
+    assert main(["contracts", "validate", "--fixtures", str(path)]) == 0
+    assert capsys.readouterr().out.endswith("every fixture shows what its clause says\n")
+    other = write(tmp_path, clause.replace("embedding not normed", "rotary base"))
+    assert main(["contracts", "validate", "--fixtures", str(other)]) == 1
+    assert "embeds-norm: holds for 'rotary base', not violated" in capsys.readouterr().out
+
+
+def test_the_documented_clause_loads_and_its_fixtures_show_it(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (block,) = (b for b in documented.blocks() if "fixtures:" in b)
+    path = write(tmp_path, block)
+    assert main(["contracts", "validate", "--fixtures", str(path)]) == 0
+    assert "every fixture shows" in capsys.readouterr().out

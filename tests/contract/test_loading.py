@@ -142,6 +142,7 @@ clauses:
     implemented: true
     owns:
       - {wire: logits}
+    fixtures: {holds: as they are, violated: epsilon}
 """
 
 

@@ -86,7 +86,7 @@ def wrong(report: Report) -> list[tuple[str, str, str | None]]:
 def test_a_server_added_by_yaml_agrees_with_a_real_trainer(tmp_path: Path) -> None:
     trainer = release("speculators==0.9.0", "speculators")
     source = documented.engine(tmp_path, "toy_server")
-    contracts = documented.written(tmp_path)[2:]
+    contracts = documented.written(tmp_path)[2:5]
     serve = documented.config(data("serve.json"), "CornerDraft")
     report = check(contracts, (trainer, str(source)), data("train.json"), serve)
     assert report.serve.engine == "corner"
@@ -106,7 +106,7 @@ def test_what_such_a_server_does_otherwise_is_found_and_said_in_its_own_keys(
 ) -> None:
     trainer = release("speculators==0.9.0", "speculators")
     source = documented.engine(tmp_path, "toy_server")
-    contracts = documented.written(tmp_path)[2:]
+    contracts = documented.written(tmp_path)[2:5]
     serve = documented.config(data("serve.json"), "CornerDraft")
     serve["turn_base"] = 10000.0
     report = check(contracts, (trainer, str(source)), data("train.json"), serve)
@@ -157,4 +157,4 @@ def test_a_switch_added_by_yaml_is_owned_and_read(tmp_path: Path) -> None:
 def test_every_block_of_the_page_is_a_valid_file(tmp_path: Path) -> None:
     paths = documented.written(tmp_path)
     kinds = [found.kind for found in added(paths)]
-    assert kinds == ["switches", "wires", "engine", "operators", "operators"]
+    assert kinds == ["switches", "wires", "engine", "operators", "operators", "clauses"]

@@ -24,7 +24,7 @@ LINE = "serve --draft-depth 1 --draft-budget 16"
 
 def result(tmp_path: Path, new: str, old: str = RESET) -> ClauseResult:
     """The launch clause when a statement of the handling is another one."""
-    found = report(Variant("", set(), ((ARGUMENTS, old, new),), launch=LINE), tmp_path)
+    found = report(Variant(((ARGUMENTS, old, new),), launch=LINE), tmp_path)
     (clause,) = (c for c in found.clauses if c.id == "launch")
     assert found.exit_status == {Status.HOLDS: 0, Status.VIOLATED: 1}.get(clause.status, 3)
     return clause

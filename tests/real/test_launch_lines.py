@@ -18,7 +18,16 @@ from checker.pairing import allow_deep_recursion, open_side
 from checker.report.model import ClauseResult, Status
 from checker.request import Access
 from tests.real import configs
-from tests.real.releases import TRAINER, check, renames, said, server, violated
+from tests.real.releases import (
+    TRAINER,
+    check,
+    flaws,
+    renames,
+    said,
+    server,
+    unproven,
+    violated,
+)
 
 if TYPE_CHECKING:
     from _pytest.mark import ParameterSet
@@ -98,6 +107,17 @@ LINES = {
         ("0.4.9", "--speculative-eagle-topk 4 is changed to 1"),
     ),
     "cut short": Line(line().replace("-algorithm", "-algo"), HOLDS),
+    "several stages": Line(line(more="--pp-size 2"), "raises AssertionError: Pipeline parallelism"),
+    "one stage": Line(line(more="--pp-size 1"), HOLDS),
+    "ranks that share the heads": Line(line(more="--tp 2"), HOLDS),
+    "ranks that do not": Line(line(more="--tp 3"), "raises AssertionError: tp_size % "),
+    "ranks beside each other": Line(line(more="--tp 4 --dp 2 --enable-dp-attention"), HOLDS),
+    "no branch": Line(line(numbers="3 0 4"), "a tree of 3 steps with top-k 0 has 0 tokens"),
+    "no step": Line(line(numbers="0 4 8"), "a tree of 0 steps with top-k 4 has 0 tokens"),
+    "no draft": Line(line().replace("--speculative-draft-model-path draft", ""), "loads target as"),
+    "map of tokens": Line(line(more="--speculative-token-map hot.pt"), "not in force"),
+    "no JSON": Line(line(more="--json-model-override-args '{oh'"), "raises JSONDecodeError"),
+    "mixed chunks": Line(line(more="--enable-mixed-chunk"), HOLDS),
     "no such flag": Line(line(more="--speculative-dreams 3"), "no such flag"),
 }
 
@@ -156,7 +176,55 @@ def test_with_the_other_algorithm_fc_is_skipped(version: str) -> None:
     report = check(TRAINER, server(version), renames=renames(version), launch=line("EAGLE"))
     assert {"fc-condition", "launch"} <= violated(report), said(report)
     fits = check(TRAINER, server(version), renames=renames(version), launch=line())
-    assert fits.exit_status == 0, said(fits)
+    assert violated(fits) == flaws(version), said(fits)
+
+
+def overriding(values: str) -> str:
+    return line(more=f"--json-model-override-args '{values}'")
+
+
+OVERRIDES: dict[str, tuple[str, set[str]]] = {
+    "nothing": ("{}", set()),
+    "what both have": ('{"rms_norm_eps": 1e-05, "vocab_size": 1009}', set()),
+    "the number of layers": ('{"num_hidden_layers": 12}', {"layers", "aux-boundaries"}),
+    "the target's tokens": ('{"vocab_size": 1010}', {"embedding-source"}),
+    "the epsilon": ('{"rms_norm_eps": 1e-06}', {"norm-kind", "training-target"}),
+    "the ids": (
+        '{"eagle_config": {"eagle_aux_hidden_state_layer_ids": [1, 11, 19]}}',
+        {"aux-boundaries"},
+    ),
+    "the ids as they were": (
+        '{"eagle_config": {"eagle_aux_hidden_state_layer_ids": [1, 11, 20]}}',
+        set(),
+    ),
+    "no states": ('{"eagle_config": {"use_aux_hidden_state": false}}', {"fc-condition"}),
+    "the class": ('{"architectures": ["LlamaForCausalLM"]}', {"vocabulary"}),
+}
+
+
+@pytest.mark.parametrize("version", ["0.5.23", pytest.param("0.5.9", marks=pytest.mark.long)])
+@pytest.mark.parametrize("name", OVERRIDES)
+def test_overridden_values_hold_for_both_models(name: str, version: str) -> None:
+    values, wanted = OVERRIDES[name]
+    report = check(TRAINER, server(version), renames=renames(version), launch=overriding(values))
+    found = violated(report) - flaws(version)
+    assert wanted <= found, said(report)
+    assert wanted or (found, unproven(report)) == (set(), {}), said(report)
+
+
+@pytest.mark.parametrize("version", ["0.5.23", pytest.param("0.5.9", marks=pytest.mark.long)])
+def test_ranks_that_are_asked_for_beside_a_line_are_those_of_the_deployment(version: str) -> None:
+    heads = {"num_attention_heads": 32, "num_key_value_heads": 8}
+    layer = {"num_key_value_heads": 6}
+    given = {"train": configs.train(layer), "serve": configs.serve(**layer), "target": heads}
+    for tensor, status in ((2, Status.NOT_APPLICABLE), (3, Status.VIOLATED)):
+        report = check(
+            TRAINER, server(version), renames=renames(version), tensor_parallel=tensor, **given
+        )
+        (result,) = (c for c in report.clauses if c.id == "launch")
+        assert result.status is status, said(report)
+    assert result.error is not None
+    assert "models/llama.py" in str(result.error.location)
 
 
 @pytest.mark.long

@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from checker.report.model import Status
+from checker.request import Target, VerifyRequest
+from checker.verify import verify
 from tests.real import configs
 from tests.real.releases import TRAINER, check, said, server, unproven, violated
 
@@ -21,11 +23,13 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.network
 
 OLD, NEW = "0.5.10", "0.5.23"
-LINE = (
+OLD_LIBRARY = "0.5.9"
+FLAGS = (
     "python -m sglang.launch_server --model-path m --speculative-draft-model-path d"
     " --speculative-algorithm EAGLE3 --speculative-num-steps 3 --speculative-eagle-topk 1"
-    " --speculative-num-draft-tokens 4 --json-model-override-args "
+    " --speculative-num-draft-tokens 4 "
 )
+LINE = FLAGS + "--json-model-override-args "
 OLD_NAMES = {"positions", "weights-loaded"}
 """What the old release does otherwise than any trainer, and the names that it does not know."""
 
@@ -68,14 +72,48 @@ CASES = {
         {"quantization_config": {"quant_method": "fp8"}}, unproven={"weights-loaded"}
     ),
     "one layer more": Case({"num_hidden_layers": 2}, {"layers", "weights-loaded"}),
+    "no kind of model": Case({"model_type": ...}, {"architecture-registered"}, "ValueError"),
+    "no kind of model, in a folder that is named for one": Case(
+        {"model_type": ...},
+        OLD_NAMES,
+        version=OLD_LIBRARY,
+        launch=FLAGS.replace("path d ", "path me/llama-draft "),
+    ),
+    "no kind of model, in a folder that is not": Case(
+        {"model_type": ...},
+        {"architecture-registered"},
+        "ValueError",
+        version=OLD_LIBRARY,
+        launch=FLAGS,
+    ),
+    "dynamic rotary scaling": Case(
+        {"rope_scaling": {"rope_type": "dynamic", "factor": 2.0}}, {"attention-rope"}
+    ),
+    "dynamic rotary scaling by one": Case(
+        {"rope_scaling": {"rope_type": "dynamic", "factor": 1.0}}
+    ),
+    "wider heads under names that are not known": Case(
+        {"head_dim": 40},
+        {"attention-projections", "attention-rope", *OLD_NAMES},
+        version=OLD_LIBRARY,
+    ),
+    "a part overridden that there is not": Case(
+        violated={"launch"},
+        error="AssertionError",
+        launch=LINE + """'{"text_config": {"num_hidden_layers": 4}}'""",
+    ),
     "overridden by the launch line": Case(
-        violated={"norm-kind"}, launch=LINE + """'{"rms_norm_eps": 1e-6}'"""
+        # the target's norm has it, too
+        violated={"norm-kind", "training-target"},
+        launch=LINE + """'{"rms_norm_eps": 1e-6}'""",
     ),
 }
 EVERYDAY = {
     "null where a truth value is asked for",
     "one layer more",
     "overridden by the launch line",
+    "no kind of model",
+    "dynamic rotary scaling",
 }
 
 
@@ -109,3 +147,41 @@ def test_ranks_of_the_launch_line_are_those_of_the_deployment(flag: str) -> None
     assert {c.id: c.status for c in report.clauses if c.id != "launch"} == {
         name: found for name, found in status.items() if name != "launch"
     }
+
+
+@pytest.mark.parametrize(
+    ("left_out", "broken", "open_"),
+    [
+        # the class of its kind says how many layers, and which epsilon, where the file does not
+        (["num_hidden_layers"], set(), {}),
+        (["rms_norm_eps"], {"training-target"}, {}),
+        (
+            ["model_type", "rms_norm_eps"],
+            set(),
+            {"training-target": "give the target's config.json"},
+        ),
+        (
+            ["model_type", "num_hidden_layers"],
+            set(),
+            {"aux-boundaries": "how many layers", "training-target": "give the target's"},
+        ),
+    ],
+    ids=lambda value: "-".join(value) or "none",
+)
+def test_what_a_target_leaves_out_is_its_classs_or_is_asked_for(
+    left_out: list[str], broken: set[str], open_: dict[str, str]
+) -> None:
+    known = {key: value for key, value in configs.TARGET.items() if key not in left_out}
+    report = verify(
+        VerifyRequest(
+            TRAINER,
+            server(NEW),
+            configs.file("train.json", configs.train()),
+            configs.file("serve.json", configs.serve()),
+            Target(configs.file("target.json", known)),
+        )
+    )
+    assert violated(report) == broken, said(report)
+    found = unproven(report)
+    assert all(text in found[name] for name, text in open_.items()), said(report)
+    assert bool(found) is bool(open_), said(report)

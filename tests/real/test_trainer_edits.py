@@ -179,6 +179,24 @@ def targets_of_later_steps_not_moved_on(s: Source) -> None:
     s.put(s.assign("align_for_step", "targets").value, "targets[:, : targets.shape[1] - ttt_step]")
 
 
+@case("training-target", file=DATA)
+def mask_a_place_behind(s: Source) -> None:
+    """Each token counts as the one before it would."""
+    s.put(s.assign("shift_batch", "loss_mask", 1).value, "loss_mask[:-1]")
+
+
+@case(file=DATA)
+def mask_moved_on_by_another_spelling(s: Source) -> None:
+    text = "loss_mask.narrow(0, 1, loss_mask.shape[0] - 1)"
+    s.put(s.assign("shift_batch", "loss_mask", 1).value, text)
+
+
+@case("training-target", file=METRICS)
+def mask_of_later_steps_not_moved_on(s: Source) -> None:
+    text = "loss_mask[:, : loss_mask.shape[1] - ttt_step]"
+    s.put(s.assign("align_for_step", "loss_mask").value, text)
+
+
 @case(file=METRICS)
 def targets_moved_on_by_another_spelling(s: Source) -> None:
     text = "targets.narrow(1, ttt_step, targets.shape[1] - ttt_step)"

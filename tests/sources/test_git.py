@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from checker.cli import main
+from checker.data import FIXTURES
 from checker.errors import InputError
 from checker.sources import MissingMember, open_source
 
@@ -115,3 +117,33 @@ def test_nothing_the_repository_configures_is_run(repository: Path, tmp_path: Pa
     tree = open_source(f"git:{repository}@v1", package="engine")
     assert tree.read("python/engine/draft.py") == b"x = 1\n"
     assert not proof.exists()
+
+
+def test_folders_and_revisions_may_have_an_at_sign(repository: Path, tmp_path: Path) -> None:
+    git(repository, "tag", "v@1", "v1")
+    odd = repository.rename(tmp_path / "fork@home")
+    for revision, content in (("@v@1", b"1"), ("@HEAD@{0}", b"2"), ("@HEAD@{1}", b"1"), ("", b"2")):
+        tree = open_source(f"git:{odd}{revision}", package="engine")
+        assert tree.read("python/engine/draft.py") == b"x = " + content + b"\n"
+
+
+@pytest.mark.parametrize(
+    ("spec", "said"),
+    [
+        ("git:{0}@nope", "no revision nope there"),
+        ("git:{0}@-h", "'-h' is no revision"),
+        ("git:{0}-not@HEAD", "no such folder"),
+        ("installed:nope", "nope is not installed"),
+        ("server>=0.5", "neither a release nor a folder"),
+        ("unheard-of==1.0", "is no server that is described"),
+    ],
+)
+def test_what_is_wrong_with_a_source_is_said_whatever_engines_there_are(
+    repository: Path, spec: str, said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    example = ["--train", str(FIXTURES / "engines" / "toy_trainer")]
+    for side in ("train", "serve"):
+        example += [f"--{side}-config", str(FIXTURES / "example" / f"{side}.json")]
+    example += ["--target", str(FIXTURES / "example" / "target.json")]
+    assert main(["verify", *example, "--serve", spec.format(repository)]) == 2
+    assert said in capsys.readouterr().err

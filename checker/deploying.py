@@ -1,0 +1,49 @@
+"""How a pair is deployed: what the launch line, and ranks that are asked for, make of it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from checker.engines import Captured, Launched, launched
+
+if TYPE_CHECKING:
+    from checker.engines import Inputs, Subject
+    from checker.pairing import Pairing
+    from checker.request import VerifyRequest
+
+
+def handled(request: VerifyRequest, deployed: Subject, inputs: Inputs) -> Launched | None:
+    """What the server makes of its launch line, and of ranks that are asked for beside it."""
+    asked = {"tp_size": request.tensor_parallel, "pp_size": request.pipeline_parallel}
+    ranks = {name: count for name, count in asked.items() if count > 1}
+    if not request.launch and not ranks:
+        return None
+    return launched(deployed, replace(inputs, launch={**inputs.launch, **ranks}))
+
+
+def in_force(pair: Pairing, inputs: Inputs, flags: Launched) -> tuple[Pairing, Inputs]:
+    """What is checked once the launch line has its say in both models' configurations."""
+    if flags.failure is not None and flags.failure.type is not None:
+        return pair, replace(inputs, launch={})  # it does not start: the rest is judged without it
+    settings = {**inputs.settings, "overrides": {"draft": dict(flags.overrides)}}
+    inputs = replace(inputs, launch={**inputs.launch, **flags.effective()})
+    if flags.overrides:
+        inputs = replace(inputs, settings=settings)
+        pair = replace(pair, serve_config={**pair.serve_config, **flags.overrides})
+    if flags.target is not None:
+        inputs = replace(inputs, target_config=flags.target)
+        pair = replace(pair, target=flags.target)
+    return pair, inputs
+
+
+def doubted(captured: Captured, doubt: str) -> Captured:
+    """What a target hands over where it is not known which configuration it has."""
+    return Captured(captured.target, captured.ids, reason=doubt)
+
+
+def ranks_of(request: VerifyRequest, flags: Launched | None) -> tuple[int, int]:
+    """Tensor and pipeline parallelism: what is asked for counts before the launch line."""
+    tensor, pipeline = (1, 1) if flags is None else flags.ranks
+    asked = request.tensor_parallel, request.pipeline_parallel
+    return (asked[0] if asked[0] > 1 else tensor, asked[1] if asked[1] > 1 else pipeline)
