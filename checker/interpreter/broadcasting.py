@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from checker.graph import dims
 from checker.graph.dims import Dim, Poly
+from checker.graph.rules import filled
 from checker.interpreter.storages import Root, op
 from checker.interpreter.tensors import Axes, Tensor, regroup, split_axis
 from checker.interpreter.values import Unknown, Value, type_name
@@ -64,6 +65,8 @@ def elementwise(m: Machine, name: str, values: Sequence[Value], **attrs: Attr) -
             kinds = ", ".join(type_name(v) for v in values)
             return m.unknown(f"{name} of these operands: {kinds}")
         operands.append(operand)
+    if name in ("mod", "floordiv") and _may_be_zero(m, operands):
+        return m.unknown("integers are divided by tensor elements that may be zero")
     terms, axes, shape = aligned(m, operands)
     if name == "pow" and len(terms) == 2 and isinstance(values[1], (int, float)):
         term = op(m, "pow", terms[0], exponent=values[1])
@@ -75,6 +78,17 @@ def elementwise(m: Machine, name: str, values: Sequence[Value], **attrs: Attr) -
     if made.kind == "int":
         made.integer = common_integer(operands)
     return made
+
+
+def _may_be_zero(m: Machine, operands: Sequence[Tensor]) -> bool:
+    """Whether a division of integers may be by zero: it raises on some devices, and not on others.
+
+    Where that element is looked up, nothing else may tell it from any other.
+    """
+    if any(t.kind == "float" for t in operands):
+        return False
+    value = filled(operands[-1].term(m))
+    return value is None or (not isinstance(value, Poly) and value == 0)
 
 
 def common_integer(operands: Iterable[Tensor]) -> str | None:

@@ -387,3 +387,17 @@ def test_an_element_type_that_is_not_followed_is_a_doubt() -> None:
     m = machine({"main.py": textwrap.dedent(program)})
     call(m, "main", "main", fresh_input(m, "ids", (6,), "int"))
     assert any("one element type" in reason for reason in m.doubts)
+
+
+@pytest.mark.parametrize(
+    "expression",
+    ["7 % ids", "ids // ids", "torch.arange(4) % torch.arange(4)", "ids % 0", "x[7 // ids]"],
+)
+def test_integers_that_may_be_divided_by_zero_are_unknown(expression: str) -> None:
+    """It raises on one device and gives any number on another."""
+    assert is_unknown(*outcome(f"    return {expression}"))
+
+
+@pytest.mark.parametrize("expression", ["ids % 7", "ids // ids.shape[0]", "x % y", "ids % 0.5"])
+def test_other_divisions_are_known(expression: str) -> None:
+    assert not is_unknown(*outcome(f"    return {expression}"))
