@@ -123,7 +123,8 @@ def test_each_change_is_classified_with_the_lines_of_both(
     assert any(text.startswith("doubled is read and takes effect") for text in switches)
     assert {("breaking", "aux-boundaries"), ("breaking", "launch")} <= told(found)
     texts = {c["message"] for c in found["changes"]}
-    assert "ids [2, 16, 29]: [4, 18, 31]; it was [3, 17, 30]" in texts
+    handed = "ids [2, 16, 29]: [4, 18, 31] (it was: [3, 17, 30])"
+    assert f"without ids: [3, 4, 5] (it was: [2, 3, 4]); {handed}" in texts
     assert status == 1
 
 
