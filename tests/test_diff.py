@@ -172,16 +172,46 @@ def test_trainers_are_compared_beside_a_server(
     assert told(found) == {("breaking", "mlp")}
 
 
+def rewrite() -> None:
+    """The same server otherwise: formatted anew, with other names, in other files."""
+    again = "name = name.replace('post_attention_layernorm', 'before_mlp')"
+    edit(
+        SERVED,
+        ("self.post_attention_layernorm", "self.before_mlp"),
+        ("embeds = self.embed_tokens(tokens)", "\n        looked_up = self.embed_tokens(tokens)"),
+        ("positions, embeds, ", "positions, looked_up, "),
+        ("def forward(self, positions, looked_up, ", "def forward(self, positions, embeds, "),
+        ("hidden.shape[-1] != embeds.shape[-1]", "looked_up.shape[-1] != hidden.shape[-1]"),
+        ("if name in parameters", again + "\n                if name in parameters"),
+        (KEPT, "self._scored(normed), kept"),
+    )
+    text = Path(SERVED).read_text("utf-8")
+    head, _, rest = text.rpartition("    def forward(")
+    scored = "    def _scored(self, state):\n        return (\n            self.lm_head(state)\n        )"
+    Path(SERVED).write_text(f"{head}{scored}\n\n    def forward({rest}", "utf-8")
+
+
 def test_a_fork_is_compared_with_where_it_comes_from(
-    place: Path, capsys: pytest.CaptureFixture[str]
+    place: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """A revision in the object store, and the working tree as it is."""
-    git = ["git", "-C", "new", "-c", "user.name=x", "-c", "user.email=x@example.org"]
-    for words in (["init", "-q"], ["add", "."], ["commit", "-qm", "as it was"]):
-        subprocess.run([*git, *words], check=True)
-    edit(f"new/{SERVED}", (KEPT, "self.lm_head(kept), kept"))
-    status, found = diff(capsys, *configs(), old="git:./new@HEAD")
-    assert (status, told(found)) == (1, {("breaking", "final-norm")})
+    """A branch of another repository in the object store, and the working tree as it is."""
+    git = ["git", "-c", "user.name=x", "-c", "user.email=x@example.org"]
+    for words in (["init", "-qb", "main"], ["add", "."], ["commit", "-qm", "as it was"]):
+        subprocess.run([*git, *words], check=True, cwd="new")
+    subprocess.run([*git, "clone", "-q", "new", "fork"], check=True)
+    monkeypatch.chdir("fork")
+    draft = configs()
+    asked = ["--train", "../trainer", *draft, "--format", "json"]
+    rewrite()
+    assert main(["diff", "git:.@origin/main", ".", *asked]) == 0
+    assert json.loads(capsys.readouterr().out)["changes"] == []
+    edit(SERVED, ("self._scored(normed), kept", "self._scored(kept), kept"))
+    assert main(["diff", "git:.@origin/main", ".", *asked]) == 1
+    (change,) = json.loads(capsys.readouterr().out)["changes"]
+    assert (change["kind"], change["clauses"]) == ("breaking", ["final-norm"])
+    for side in ("old", "new"):
+        assert change[side]
+        assert all(where["path"].startswith("toy_server/") for where in change[side])
 
 
 def test_what_cannot_be_compared_is_said_in_one_line(
