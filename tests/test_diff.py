@@ -187,7 +187,8 @@ def rewrite() -> None:
     )
     text = Path(SERVED).read_text("utf-8")
     head, _, rest = text.rpartition("    def forward(")
-    scored = "    def _scored(self, state):\n        return (\n            self.lm_head(state)\n        )"
+    body = "        return (\n            self.lm_head(state)\n        )"
+    scored = f"    def _scored(self, state):\n{body}"
     Path(SERVED).write_text(f"{head}{scored}\n\n    def forward({rest}", "utf-8")
 
 
