@@ -150,6 +150,21 @@ def test_what_cannot_be_followed_is_unknown(
     assert {kind for kind, *_ in told(found)} == {"unknown"}
 
 
+def test_what_can_be_followed_in_neither_is_not_said_to_be_the_same(
+    place: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """One part is not known in both, another one was edited beside it or not."""
+    for name in ("old", "new"):
+        edit(f"{name}/{SERVED}", (KEPT, "self.lm_head(torch.mystery(normed)), kept"))
+    draft = configs()
+    status, found = diff(capsys, *draft)
+    assert status == 3
+    assert {kind for kind, *_ in told(found)} == {"unknown"}
+    assert all("not proven with either" in change["message"] for change in found["changes"])
+    edit(f"new/{SERVED}", ("torch.mystery(normed)", "torch.mystery(kept)"))
+    assert diff(capsys, *draft)[0] == 3
+
+
 def test_a_change_that_breaks_nothing_more_is_behaviour(
     place: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

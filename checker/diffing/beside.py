@@ -123,7 +123,10 @@ def _targets(
         text = "a new target" if old is None else "no target any more: nothing can be told to it"
         return Change(Kind.BEHAVIOUR if old is None else Kind.BREAKING, (), text, (said,))
     before, after = _handed(old, replayed[0]), _handed(new, replayed[1])
-    if before == after or (not old.is_decided and not new.is_decided):
+    if not old.is_decided and not new.is_decided:
+        text = f"what the target hands over is not proven with either ({new.reason})"
+        return Change(Kind.UNKNOWN, (), text, (said,), _where(old), _where(new))
+    if before == after:
         return None
     good = [_is_good(captured, graphs) for captured, graphs in zip((old, new), replayed)]  # noqa: B905
     if not new.is_decided:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from checker.engines import STEPS
 from checker.errors import InputError
+from checker.graph.terms import unknowns
 from checker.judging import compare, differing
 from checker.judging.judge import Case
 from checker.judging.wording import sentence
@@ -131,6 +132,26 @@ def statuses(
         yield Change(Kind.BEHAVIOUR, (b.id,), text, (under,), (), new.places(b))
 
 
+def undecided(old: Reading, new: Reading, under: str) -> Iterator[Change]:
+    """Clauses that neither release is proven to keep or to violate, by their reasons."""
+    before = {clause.id: clause for clause in old.report.clauses}
+    found: dict[str, list[str]] = {}
+    for clause in new.report.clauses:
+        if clause.undecided and before[clause.id].undecided and clause.reason != RAISES:
+            found.setdefault(clause.reason or "", []).append(clause.id)
+    for reason, clauses in found.items():
+        yield Change(Kind.UNKNOWN, tuple(clauses), f"not proven with either: {reason}", (under,))
+
+
+def _not_known(side: Extraction) -> str | None:
+    """Why it is not known what a side computes; None where it is."""
+    if side.failure is not None:
+        return side.failure.message if side.failure.type is None else None
+    terms = [*side.logits, *side.feedback, side.vocabulary_map, side.training_target]
+    open_ = unknowns(*(term for term in terms if term is not None))
+    return str(open_[0].attr("reason")) if open_ else None
+
+
 def _kind(a: ClauseResult, b: ClauseResult) -> Kind | None:
     """What another status is; None where it is none, or follows from an exception."""
     if a.status is b.status or b.reason == RAISES:
@@ -156,6 +177,10 @@ def between(
     """Every change between two readings; what a clause's other status says is said once."""
     found = [*statuses(old, new, under, expected)]
     yield from found
+    reasons = [_not_known(reading.side) for reading in (old, new)]
+    if all(reasons):  # two that are not known may be alike in what is known of them
+        yield Change(Kind.UNKNOWN, (), f"not proven with either: {reasons[1]}", (under,))
+        return
     if same(old, new):
         return
     if old.side.failure is not None or new.side.failure is not None:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from checker.diffing.beside import Beside, Handed
-from checker.diffing.readings import Reading, between, graphs, same_function
+from checker.diffing.readings import Reading, between, graphs, same_function, undecided
 from checker.drafts import flattened, state
 from checker.exploring import Setting, plan, set_to
 from checker.graph.terms import Pool
@@ -75,7 +75,13 @@ class Releases:
             )
         )
         under = "the draft"
-        changes = between(old, new, self._pool, under)
+        changes = [*undecided(old, new, under)]
+        said = {clause for change in changes for clause in change.clauses}
+        changes += [
+            change
+            for change in between(old, new, self._pool, under)
+            if not said or change.kind is not Kind.UNKNOWN or change.clauses
+        ]
         return Found(old.report, new.report, together(changes), {"draft": 1})
 
     # -- everything -----------------------------------------------------------------------------
