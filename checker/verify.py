@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from checker.contract.formats import format_of
 from checker.deploying import doubted, handled, in_force, ranks_of
 from checker.engines import (
     STEPS,
@@ -25,44 +24,18 @@ from checker.graph.terms import Pool, unknowns
 from checker.judging import Comparison, compare, compare_as_contracted, judge
 from checker.judging.judge import Case
 from checker.judging.probes import Prober
-from checker.judging.stored import accounted
 from checker.pairing import Opened, allow_deep_recursion, pairing, without_loading
 from checker.report.complete import complete
-from checker.report.model import (
-    Capture,
-    ConfigRead,
-    Configured,
-    Facts,
-    Raised,
-    Report,
-    Side,
-    SideFacts,
-)
+from checker.reporting import report_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping
+    from collections.abc import Callable, Mapping
 
-    from checker.configs import ConfigFile
     from checker.engines import Captured, Inputs, Question, Subject
-    from checker.location import Location
     from checker.pairing import Pairing
-    from checker.report.model import ClauseResult
+    from checker.report.model import ClauseResult, Report
     from checker.request import VerifyRequest
-    from checker.sources import Tree
     from checker.stored.matching import Stored
-
-_DEPLOYMENT = (
-    "deployment: CUDA, top-k 1, CUDA graphs on, environment variables at their defaults,"
-    " weights not quantised"
-)
-_SUMMARIES = (
-    "what contracts/operators and contracts/outlines describe (layers, norms, attention, kernels)"
-    " computes what they say: an edit inside it is not seen"
-)
-_LAUNCHED = (
-    "deployment: CUDA, CUDA graphs on, environment variables at their defaults, and what the launch"
-    " line says"
-)
 
 
 def verify(request: VerifyRequest, opened: list[Opened] | None = None) -> Report:
@@ -170,12 +143,12 @@ class Reader:
             return extract_side(unloaded, Pool(), replace(inputs, config=config))
 
         results = complete(Prober(extract).notes(case, judge(case)), pair.contract)
-        return _report(pair, request, case, results)
+        return report_of(pair, request, case, results)
 
     def brief(self, pair: Pairing, request: VerifyRequest) -> Report:
         """The same without what a report only mentions: other configurations, other layer ids."""
         case, _, _ = self._case(pair, request, brief=True)
-        return _report(pair, request, case, results_of(case))
+        return report_of(pair, request, case, results_of(case))
 
     def read(
         self,
@@ -194,7 +167,7 @@ class Reader:
             pool: where terms are made; those of one pool can be compared.
         """
         case, _, _ = self._case(pair, request, brief=brief, pool=pool)
-        return case, _report(pair, request, case, results_of(case))
+        return case, report_of(pair, request, case, results_of(case))
 
     def _case(
         self,
@@ -280,28 +253,6 @@ class Reader:
         return known
 
 
-def _report(
-    pair: Pairing, request: VerifyRequest, case: Case, results: tuple[ClauseResult, ...]
-) -> Report:
-    trainer, server, train, serve = pair.trainer, pair.server, case.train, case.serve
-    return Report(
-        train=_side(trainer, train, _configured(pair, request.train_config, pair.train_config)),
-        serve=_side(server, serve, _configured(pair, request.serve_config, pair.serve_config)),
-        clauses=results,
-        assumptions=(
-            *_assumptions(request, train, serve, case.launched),
-            *_unread(trainer, "train"),
-            *_unread(server, "serve"),
-            *([] if case.stored is None else case.stored.assumptions()),
-        ),
-        configuration=_configuration(train),
-        facts=Facts(_facts(train, {}), _facts(serve, serve.weights)),
-        excerpts=_excerpts(results, (*trainer.trees, *server.trees)),
-        stored=None if case.stored is None else accounted(case.stored, serve),
-        max_unproven=request.max_unproven,
-    )
-
-
 def _compared(
     train: Extraction, serve: Extraction, pool: Pool, wires: Mapping[str, Any]
 ) -> Comparison | None:
@@ -319,122 +270,3 @@ def _compared(
         reason = f"the contract says nothing for what was trained: {error.place}: {error.message}"
         train.failure = Failure("run", None, reason, train.entry_location)
         return None
-
-
-def _configured(pair: Pairing, file: ConfigFile | None, config: dict[str, Any]) -> Configured:
-    """What is said of a configuration: where it stood, and its format."""
-    found = format_of(config, pair.contract.formats, pair.contract.target["class"])
-    return Configured(
-        file.path if file is not None else None,
-        found.id if found is not None else None,
-        found.title if found is not None else None,
-    )
-
-
-def _side(opened: Opened, extraction: Extraction, configured: Configured) -> Side:
-    return Side(
-        opened.engine.name,
-        opened.tree.label,
-        opened.tree.version,
-        opened.tree.fingerprint,
-        extraction.entry,
-        {tree.name: tree.version or "" for tree in opened.trees[1:]},
-        configured,
-    )
-
-
-def _assumptions(
-    request: VerifyRequest, train: Extraction, serve: Extraction, flags: Launched | None
-) -> Iterator[str]:
-    yield from request.notes
-    deployment = _LAUNCHED if request.launch else _DEPLOYMENT
-    yield deployment
-    tensor, pipeline = ranks_of(request, flags)
-    ranks = f"tensor parallelism {tensor}, pipeline parallelism {pipeline}"
-    if tensor == pipeline == 1:
-        yield ranks
-    else:
-        yield f"{ranks}: ranks together compute what one would (aux-reduced is not checked yet)"
-    yield _SUMMARIES
-    if serve.captures and (serve.captured is None or serve.captured.count is None):
-        why = serve.captured.reason if serve.captured else "its configuration is not given in full"
-        yield f"the target hands over one state per configured id (it was not followed: {why})"
-    said = flags.assumptions if flags is not None else ()
-    every = {*train.assumptions, *serve.assumptions, *said}
-    yield from sorted(text for text in every if text not in deployment)
-
-
-def _unread(side: Opened, option: str) -> Iterator[str]:
-    """Libraries that a side stands on and of which nothing says which release it is."""
-    read = {tree.name for tree in side.trees[1:]}
-    for name, _ in side.libraries:
-        if name not in read:
-            yield (
-                f"nothing says which {name} {side.tree.label} stands on, so none is read"
-                f" (say --{option}-with {name}==VERSION)"
-            )
-
-
-def _configuration(train: Extraction) -> Mapping[str, Any]:
-    return {key: _plain(value) for key, value in train.switches.items()}
-
-
-def _plain(value: Any) -> Any:
-    if isinstance(value, (bool, int, float, str)) or value is None:
-        return value
-    if isinstance(value, (list, tuple)):
-        return [_plain(v) for v in value]
-    if isinstance(value, dict):
-        return {str(k): _plain(v) for k, v in value.items()}
-    return str(value)
-
-
-def _facts(extraction: Extraction, weights: Mapping[str, str | None]) -> SideFacts:
-    ids = extraction.aux_layer_ids
-    reads = tuple(
-        ConfigRead(
-            f"{read.place}.{read.key}" if read.place else read.key,
-            None if read.found or read.default is None else repr(read.default),
-            read.location,
-        )
-        for read in extraction.reads
-        if read.location is not None
-    )
-    layer_ids = tuple(ids) if ids is not None and all(isinstance(i, int) for i in ids) else None
-    return SideFacts(_captured(extraction, layer_ids), reads, weights)
-
-
-def _captured(extraction: Extraction, layer_ids: tuple[int, ...] | None) -> Capture:
-    """What one side captures."""
-    if extraction.aux_boundaries is not None:
-        return Capture(layer_ids, tuple(extraction.aux_boundaries))
-    found = extraction.captured
-    if found is None:
-        return Capture(layer_ids)
-    error = None
-    if found.error is not None:
-        error = Raised(found.error.type, found.error.message, found.error.location)
-    replayed = extraction.graph_captured
-    graphs = None if replayed is None or replayed.answer == found.answer else replayed.boundaries
-    return Capture(layer_ids, found.boundaries, graphs, found.aliased, error)
-
-
-def _excerpts(results: Iterable[ClauseResult], trees: Iterable[Tree]) -> dict[Location, str]:
-    """The source line of every place that a result names."""
-    by_label = {tree.label: tree for tree in trees}
-    lines: dict[tuple[str, str], list[str]] = {}
-    found: dict[Location, str] = {}
-    for result in results:
-        places = [*result.train.locations, *result.serve.locations]
-        if result.error is not None and result.error.location is not None:
-            places.append(result.error.location)
-        for place in places:
-            key = (place.source, place.path)
-            tree = by_label.get(place.source)
-            if tree is None:
-                continue
-            if key not in lines:
-                lines[key] = tree.read(place.path).decode("utf-8", "replace").splitlines()
-            if 0 < place.line <= len(lines[key]):
-                found[place] = lines[key][place.line - 1].strip()
-    return found

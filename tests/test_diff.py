@@ -123,7 +123,8 @@ def test_each_change_is_classified_with_the_lines_of_both(
     assert any(text.startswith("doubled is read and takes effect") for text in switches)
     assert {("breaking", "aux-boundaries"), ("breaking", "launch")} <= told(found)
     texts = {c["message"] for c in found["changes"]}
-    assert "ids [2, 16, 29]: [4, 18, 31]; it was [3, 17, 30]" in texts
+    handed = "ids [2, 16, 29]: [4, 18, 31] (it was: [3, 17, 30])"
+    assert f"without ids: [3, 4, 5] (it was: [2, 3, 4]); {handed}" in texts
     assert status == 1
 
 
@@ -149,6 +150,21 @@ def test_what_cannot_be_followed_is_unknown(
     assert {kind for kind, *_ in told(found)} == {"unknown"}
 
 
+def test_what_can_be_followed_in_neither_is_not_said_to_be_the_same(
+    place: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """One part is not known in both, another one was edited beside it or not."""
+    for name in ("old", "new"):
+        edit(f"{name}/{SERVED}", (KEPT, "self.lm_head(torch.mystery(normed)), kept"))
+    draft = configs()
+    status, found = diff(capsys, *draft)
+    assert status == 3
+    assert {kind for kind, *_ in told(found)} == {"unknown"}
+    assert all("not proven with either" in change["message"] for change in found["changes"])
+    edit(f"new/{SERVED}", ("torch.mystery(normed)", "torch.mystery(kept)"))
+    assert diff(capsys, *draft)[0] == 3
+
+
 def test_a_change_that_breaks_nothing_more_is_behaviour(
     place: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -171,16 +187,47 @@ def test_trainers_are_compared_beside_a_server(
     assert told(found) == {("breaking", "mlp")}
 
 
+def rewrite() -> None:
+    """The same server otherwise: formatted anew, with other names, in other files."""
+    again = "name = name.replace('post_attention_layernorm', 'before_mlp')"
+    edit(
+        SERVED,
+        ("self.post_attention_layernorm", "self.before_mlp"),
+        ("embeds = self.embed_tokens(tokens)", "\n        looked_up = self.embed_tokens(tokens)"),
+        ("positions, embeds, ", "positions, looked_up, "),
+        ("def forward(self, positions, looked_up, ", "def forward(self, positions, embeds, "),
+        ("hidden.shape[-1] != embeds.shape[-1]", "looked_up.shape[-1] != hidden.shape[-1]"),
+        ("if name in parameters", again + "\n                if name in parameters"),
+        (KEPT, "self._scored(normed), kept"),
+    )
+    text = Path(SERVED).read_text("utf-8")
+    head, _, rest = text.rpartition("    def forward(")
+    body = "        return (\n            self.lm_head(state)\n        )"
+    scored = f"    def _scored(self, state):\n{body}"
+    Path(SERVED).write_text(f"{head}{scored}\n\n    def forward({rest}", "utf-8")
+
+
 def test_a_fork_is_compared_with_where_it_comes_from(
-    place: Path, capsys: pytest.CaptureFixture[str]
+    place: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """A revision in the object store, and the working tree as it is."""
-    git = ["git", "-C", "new", "-c", "user.name=x", "-c", "user.email=x@example.org"]
-    for words in (["init", "-q"], ["add", "."], ["commit", "-qm", "as it was"]):
-        subprocess.run([*git, *words], check=True)
-    edit(f"new/{SERVED}", (KEPT, "self.lm_head(kept), kept"))
-    status, found = diff(capsys, *configs(), old="git:./new@HEAD")
-    assert (status, told(found)) == (1, {("breaking", "final-norm")})
+    """A branch of another repository in the object store, and the working tree as it is."""
+    git = ["git", "-c", "user.name=x", "-c", "user.email=x@example.org"]
+    for words in (["init", "-qb", "main"], ["add", "."], ["commit", "-qm", "as it was"]):
+        subprocess.run([*git, *words], check=True, cwd="new")
+    subprocess.run([*git, "clone", "-q", "new", "fork"], check=True)
+    monkeypatch.chdir("fork")
+    draft = configs()
+    asked = ["--train", "../trainer", *draft, "--format", "json"]
+    rewrite()
+    assert main(["diff", "git:.@origin/main", ".", *asked]) == 0
+    assert json.loads(capsys.readouterr().out)["changes"] == []
+    edit(SERVED, ("self._scored(normed), kept", "self._scored(kept), kept"))
+    assert main(["diff", "git:.@origin/main", ".", *asked]) == 1
+    (change,) = json.loads(capsys.readouterr().out)["changes"]
+    assert (change["kind"], change["clauses"]) == ("breaking", ["final-norm"])
+    for side in ("old", "new"):
+        assert change[side]
+        assert all(where["path"].startswith("toy_server/") for where in change[side])
 
 
 def test_what_cannot_be_compared_is_said_in_one_line(

@@ -94,6 +94,10 @@ def test_parts_make_the_whole_and_are_read_for_people(
     assert "  ./t  .a\n" in text
     assert "  a  final-norm\n" in text
     assert text.endswith("2 cells: 1 agree, 1 differ\n")
+    agrees = next(n for n in names if '"differ"' not in Path(n).read_text("utf-8"))
+    status, text = run(capsys, "merge", agrees)
+    assert status == 3, "what a part that was not given says is not known"
+    assert text.endswith("1 cells: 1 agree; 1 are missing: merge every shard\n")
     _, text = run(capsys, "merge", *names, "--format", "markdown")
     assert "| ./one | agree |\n| ./other | `final-norm` |\n" in text
     _, text = run(capsys, "merge", *names, "--format", "html")

@@ -21,10 +21,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Handed:
-    """A question about a target: its class, and the boundaries that are asked for."""
+    """A question about a target: what its class hands over."""
 
     target: str
-    ids: tuple[int, ...] | None
 
 
 class Beside:
@@ -44,25 +43,33 @@ class Beside:
         return old, new
 
     def questions(self) -> Iterator[Handed]:
-        """All classes, with no ids and with ordinary ones."""
+        """All classes."""
         engine = self._pairs[1].server.engine
         if engine.capture is None:
             return
         names = sorted({name for subject in self._subjects() for name in known_targets(subject)})
-        ids = tuple(self._boundaries)  # not what a server captures without any
-        for name in names:
-            for asked in (None, ids):
-                yield Handed(name, asked)
+        yield from (Handed(name) for name in names)
 
     def target(self, item: Handed) -> Iterator[Change]:
+        """What it hands over with no ids and with ordinary ones; of one kind, said at once."""
+        found: dict[Kind, Change] = {}
+        for ids in (None, tuple(self._boundaries)):
+            for change in self._asked(item, ids):
+                known = found.get(change.kind)
+                if known is not None and known.message != change.message:
+                    change = replace(known, message=f"{known.message}; {change.message}")  # noqa: PLW2901
+                found[change.kind] = change
+        yield from found.values()
+
+    def _asked(self, item: Handed, ids: tuple[int, ...] | None) -> Iterator[Change]:
         contract = self._pairs[1].contract
         layers = (self._pairs[0].target or {}).get(contract.target["layers"], 0)
         found: list[Captured | None] = []
         graphs_: list[Captured | None] = []
         for subject in self._subjects():
-            question = Question(item.target, layers, item.ids, None)
+            question = Question(item.target, layers, ids, None)
             there = item.target in known_targets(subject)
-            said = told(subject, {}, {}, item.ids) if there else None
+            said = told(subject, {}, {}, ids) if there else None
             found.append(captured(subject, question) if there else None)
             differs = said is not None and said.differs
             asked = replace(question, ids=said.graphs) if differs and said else None
@@ -116,7 +123,10 @@ def _targets(
         text = "a new target" if old is None else "no target any more: nothing can be told to it"
         return Change(Kind.BEHAVIOUR if old is None else Kind.BREAKING, (), text, (said,))
     before, after = _handed(old, replayed[0]), _handed(new, replayed[1])
-    if before == after or (not old.is_decided and not new.is_decided):
+    if not old.is_decided and not new.is_decided:
+        text = f"what the target hands over is not proven with either ({new.reason})"
+        return Change(Kind.UNKNOWN, (), text, (said,), _where(old), _where(new))
+    if before == after:
         return None
     good = [_is_good(captured, graphs) for captured, graphs in zip((old, new), replayed)]  # noqa: B905
     if not new.is_decided:
@@ -127,7 +137,8 @@ def _targets(
         kind = Kind.BREAKING
     else:
         kind = Kind.FIXED if good[1] else Kind.BEHAVIOUR
-    text = f"ids {'none' if new.ids is None else list(new.ids)}: {after}; it was {before}"
+    asked = "without ids" if new.ids is None else f"ids {[*new.ids]}"
+    text = f"{asked}: {after} (it was: {before})"
     return Change(kind, (), text, (said,), _where(old), _where(new))
 
 
@@ -140,7 +151,7 @@ def _handed(found: Captured, replayed: Captured | None) -> str:
     if found.aliased:
         text += f", {list(found.aliased)} overwritten later"
     if replayed is not None and replayed.answer != found.answer:
-        text += f", captured graphs {replayed.boundaries and list(replayed.boundaries)}"
+        text += f", captured graphs {_handed(replayed, None)}"
     return text
 
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from checker.engines import STEPS
 from checker.errors import InputError
+from checker.graph.terms import unknowns
 from checker.judging import compare, differing
 from checker.judging.judge import Case
 from checker.judging.wording import sentence
@@ -21,7 +22,7 @@ from checker.report.model import RAISES, Status
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from checker.engines import Extraction
+    from checker.engines import Captured, Extraction
     from checker.graph.terms import Pool
     from checker.judging.graphs import Comparison, Finding
     from checker.location import Location
@@ -55,6 +56,11 @@ class Reading:
         """Whether some clauses were never reached."""
         return any(clause.reason == RAISES for clause in self.report.clauses)
 
+    @property
+    def violated(self) -> frozenset[str]:
+        """The clauses that are violated."""
+        return frozenset(c.id for c in self.report.clauses if c.status is Status.VIOLATED)
+
 
 def same(one: Reading, other: Reading) -> bool:
     """Whether two readings compute the same and give the same to the other side."""
@@ -74,10 +80,9 @@ def _function(side: Extraction) -> list[Any]:
 
 def _meaning(side: Extraction) -> list[Any]:
     """Everything that a side computes, as values that are equal only where they are the same."""
-    handed = [None if f is None else f.answer for f in (side.captured, side.graph_captured)]
     return [
         _function(side),
-        handed,
+        [None if found is None else found.answer for found in _handed(side)],
         side.aux_boundaries,
         {name: str(getattr(t, "shape", t)) for name, t in side.checkpoint.items()},
         {name for name, parameter in side.weights.items() if parameter is None},
@@ -85,15 +90,32 @@ def _meaning(side: Extraction) -> list[Any]:
     ]
 
 
-def statuses(old: Reading, new: Reading, under: str) -> Iterator[Change]:
-    """Clauses whose status is another one."""
+def _handed(side: Extraction) -> tuple[Captured | None, Captured | None]:
+    """What the target hands over in prefill, and what its captured graphs do.
+
+    Graphs that hand over the same say nothing of their own, nor do those of a target that raises.
+    """
+    found = side.captured
+    raises = found is not None and found.error is not None
+    return found, found if raises else side.graph_captured or found
+
+
+def statuses(
+    old: Reading, new: Reading, under: str, expected: frozenset[str] = frozenset()
+) -> Iterator[Change]:
+    """Clauses whose status is another one.
+
+    Of what the old release never came to, `expected` are the clauses that are violated anyway: by a
+    draft that both come to the end of.
+    """
     before = {clause.id: clause for clause in old.report.clauses}
     reached = old.raises and not new.raises
     revealed = []
     for b in new.report.clauses:
         a = before[b.id]
         if reached and a.reason == RAISES:
-            revealed += [b.id] if b.status is Status.VIOLATED else []
+            if b.status is Status.VIOLATED and b.id not in expected:
+                revealed.append(b)
             continue
         kind = _kind(a, b)
         if kind is None:
@@ -105,9 +127,29 @@ def statuses(old: Reading, new: Reading, under: str) -> Iterator[Change]:
         elif b.undecided:
             text = f"not proven: {text}"
         yield Change(kind, (b.id,), text, (under,), old.places(a), new.places(b))
-    if revealed:
-        text = f"{old.label} raised before it came to these; they are violated"
-        yield Change(Kind.BEHAVIOUR, tuple(revealed), text, (under,))
+    for b in revealed:
+        text = f"{b.message} ({old.label} raised before it came to this)"
+        yield Change(Kind.BEHAVIOUR, (b.id,), text, (under,), (), new.places(b))
+
+
+def undecided(old: Reading, new: Reading, under: str) -> Iterator[Change]:
+    """Clauses that neither release is proven to keep or to violate, by their reasons."""
+    before = {clause.id: clause for clause in old.report.clauses}
+    found: dict[str, list[str]] = {}
+    for clause in new.report.clauses:
+        if clause.undecided and before[clause.id].undecided and clause.reason != RAISES:
+            found.setdefault(clause.reason or "", []).append(clause.id)
+    for reason, clauses in found.items():
+        yield Change(Kind.UNKNOWN, tuple(clauses), f"not proven with either: {reason}", (under,))
+
+
+def _not_known(side: Extraction) -> str | None:
+    """Why it is not known what a side computes; None where it is."""
+    if side.failure is not None:
+        return side.failure.message if side.failure.type is None else None
+    terms = [*side.logits, *side.feedback, side.vocabulary_map, side.training_target]
+    open_ = unknowns(*(term for term in terms if term is not None))
+    return str(open_[0].attr("reason")) if open_ else None
 
 
 def _kind(a: ClauseResult, b: ClauseResult) -> Kind | None:
@@ -125,10 +167,20 @@ def _kind(a: ClauseResult, b: ClauseResult) -> Kind | None:
     return None
 
 
-def between(old: Reading, new: Reading, pool: Pool, under: str) -> Iterator[Change]:
+def between(
+    old: Reading,
+    new: Reading,
+    pool: Pool,
+    under: str,
+    expected: frozenset[str] = frozenset(),
+) -> Iterator[Change]:
     """Every change between two readings; what a clause's other status says is said once."""
-    found = [*statuses(old, new, under)]
+    found = [*statuses(old, new, under, expected)]
     yield from found
+    reasons = [_not_known(reading.side) for reading in (old, new)]
+    if all(reasons):  # two that are not known may be alike in what is known of them
+        yield Change(Kind.UNKNOWN, (), f"not proven with either: {reasons[1]}", (under,))
+        return
     if same(old, new):
         return
     if old.side.failure is not None or new.side.failure is not None:
@@ -226,10 +278,11 @@ def _facts(old: Reading, new: Reading, under: str) -> Iterator[Change]:
     if a.aux_boundaries != b.aux_boundaries:
         text = f"captures {b.aux_boundaries}, it was {a.aux_boundaries}"
         said.append(("capture", text))
-    for x, y in ((a.captured, b.captured), (a.graph_captured, b.graph_captured)):
+    words = "the target hands over", "captured graphs hand over"
+    for text, x, y in zip(words, _handed(a), _handed(b), strict=True):
         if (x and x.answer) != (y and y.answer):
             handed = [None if z is None else z.boundaries for z in (y, x)]
-            said.append(("capture", f"the target hands over {handed[0]}, it was {handed[1]}"))
+            said.append(("capture", f"{text} {handed[0]}, it was {handed[1]}"))
     lost, found = (_dropped(b) - _dropped(a), _dropped(a) - _dropped(b))
     if lost:
         said.append(("weights", f"drops {', '.join(sorted(lost))}"))

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import ast
 import copy
+import json
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from checker.diffing.beside import Beside, Handed
-from checker.diffing.readings import Reading, between, graphs, same_function
+from checker.diffing.readings import Reading, between, graphs, same_function, undecided
 from checker.drafts import flattened, state
 from checker.exploring import Setting, plan, set_to
 from checker.graph.terms import Pool
@@ -20,11 +21,11 @@ from checker.sources.seen import also_seen, seen
 from checker.verify import Reader
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
 
     from checker.contract.model import Exploration
     from checker.pairing import Pairing
-    from checker.report.model import Report
+    from checker.report.model import Around, Report
     from checker.request import VerifyRequest
     from checker.sources import Tree
 
@@ -61,7 +62,7 @@ class Releases:
         self._asked = 0
         self._readers = (Reader(), Reader())
         self._bases: dict[Any, tuple[Reading, Reading]] = {}
-        self._switches: dict[Any, Mapping[str, Any]] = {}
+        self._switches: dict[Around, Mapping[str, Any]] = {}
 
     # -- one draft ------------------------------------------------------------------------------
 
@@ -74,7 +75,13 @@ class Releases:
             )
         )
         under = "the draft"
-        changes = between(old, new, self._pool, under)
+        changes = [*undecided(old, new, under)]
+        said = {clause for change in changes for clause in change.clauses}
+        changes += [
+            change
+            for change in between(old, new, self._pool, under)
+            if not said or change.kind is not Kind.UNKNOWN or change.clauses
+        ]
         return Found(old.report, new.report, together(changes), {"draft": 1})
 
     # -- everything -----------------------------------------------------------------------------
@@ -86,6 +93,12 @@ class Releases:
         self._exploration = exploration
         self._switches = {s.around: s.switches for s in settings if not s.changed}
         changes = [*self._names(settings[0])]
+        if not self._server:
+            later = plan(self._pairs[1])[3]
+            changes += self._defaults([setting for setting in later if not setting.changed])
+            added = [setting for setting in later if setting.around not in self._switches]
+            self._switches |= {s.around: s.switches for s in added if not s.changed}
+            settings += added
         items: list[Any] = [*settings]
         beside = self._beside()
         lines = list(beside.lines()) if self._server else []
@@ -98,12 +111,13 @@ class Releases:
             for tree, record in zip(self.trees(), records, strict=True):
                 also_seen(tree, record)
             changes += found
+        changes = _switches_once(changes, settings)
         changes += self._new_keys(settings)
         first = self._base(settings[0].around)
         reports = [reading.report for reading in first]
         compared = {
             "settings of a draft": len(settings),
-            "targets": len({h.target for h in handed}),
+            "targets": len(handed),
             "launch lines": len(lines),
         }
         return Found(reports[0], reports[1], together(changes), compared)
@@ -174,6 +188,32 @@ class Releases:
             under = "tensors as training saves them"
             yield Change(kind, (clause.id,), f"{text} by those they have", (under,), old, new)
 
+    def _defaults(self, later: Iterable[Setting]) -> Iterator[Change]:
+        """Default drafts that the new trainer makes otherwise."""
+        switches = self._pairs[1].contract.switches
+        for setting in later:
+            before, after = self._switches.get(setting.around), setting.switches
+            if before is None:
+                continue
+            values = {
+                name: (before.get(name, switch.default), after.get(name, switch.default))
+                for name, switch in switches.items()
+            }
+            changed = {name: pair for name, pair in values.items() if pair[0] != pair[1]}
+            if not changed:
+                continue
+            old, new = self._base(setting.around)[0], self._readings(setting)[1]
+            worse, better = new.violated - old.violated, old.violated - new.violated
+            kind = Kind.BREAKING if worse else Kind.FIXED if better else Kind.BEHAVIOUR
+            owners = [clause for name in changed for clause in switches[name].clauses]
+            words = ", ".join(
+                f"{name} is {json.dumps(now)}, it was {json.dumps(was)}"
+                for name, (was, now) in changed.items()
+            )
+            clauses = tuple(sorted(worse or better) or dict.fromkeys(owners))
+            under = setting_words(setting.around.value, {})
+            yield Change(kind, clauses, f"the draft that is made by default: {words}", (under,))
+
     def _setting(self, setting: Setting) -> Iterator[Change]:
         """Changes under a setting that its default draft does not show."""
         old, new = base = self._base(setting.around)
@@ -183,7 +223,8 @@ class Releases:
             return
         shown = [*between(old, new, self._pool, under)]
         mine = self._readings(setting)
-        changes = [c for c in between(*mine, self._pool, under) if not _is_shown(c, shown)]
+        found = between(*mine, self._pool, under, new.violated)
+        changes = [c for c in found if not _is_shown(c, shown)]
         effects = [not same_function(one, plain) for one, plain in zip(mine, base, strict=True)]
         if effects == [False, True] and not any(reading.side.failure for reading in mine):
             yield self._new_switch(setting, changes, mine[1], under)
@@ -200,12 +241,13 @@ class Releases:
         engine = reading.side.engine
         keys = {p.rpartition(".")[2] for n in setting.changed
                 for p in spelled(contract.switches[n], engine)}  # fmt: skip
-        reads = (r.location for r in reading.side.reads if r.key in keys and r.location)
-        places = tuple(dict.fromkeys(reads))
-        names = ", ".join(setting.changed)
+        reads = [r.location for r in reading.side.reads if r.key in keys and r.location]
+        own = [place for place in reads if place.source == reading.label] or reads
+        lines = {(place.path, place.line): place for place in reversed(own)}
+        places = tuple(reversed(lines.values()))[:2]
         under += f" (now holds: {', '.join(fixed)})" if fixed else ""
         clauses = tuple(dict.fromkeys(owned))
-        return Change(Kind.NEW_SWITCH, clauses, f"{names} takes effect", (under,), (), places[:2])
+        return Change(Kind.NEW_SWITCH, clauses, _effect(setting.changed), (under,), (), places)
 
     def _base(self, around: Any) -> tuple[Reading, Reading]:
         if around not in self._bases:
@@ -265,6 +307,25 @@ def _is_shown(change: Change, shown: list[Change]) -> bool:
     if change.kind is Kind.BEHAVIOUR and change.clauses:
         return any({*change.clauses} <= {*other.clauses} for other in shown)
     return any((change.kind, change.clauses) == (o.kind, o.clauses) for o in shown)
+
+
+def _effect(names: Iterable[str]) -> str:
+    """That switches have an effect now, in words."""
+    said = [*names]
+    return f"{', '.join(said)} {'takes' if len(said) == 1 else 'take'} effect"
+
+
+def _switches_once(changes: list[Change], settings: list[Setting]) -> list[Change]:
+    """A switch that has an effect alone is said alone: others beside it only make room for it."""
+    new = {change.message for change in changes if change.kind is Kind.NEW_SWITCH}
+    tried = {_effect(s.changed): frozenset(s.changed) for s in settings if s.changed}
+    found = []
+    for change in changes:
+        names = tried.get(change.message, frozenset())
+        fewer = [text for text in sorted(new) if tried.get(text, names) < names]
+        alone = bool(fewer) and change.kind is Kind.NEW_SWITCH
+        found.append(replace(change, message=fewer[0]) if alone else change)
+    return found
 
 
 def _lost(reading: Reading) -> list[str]:

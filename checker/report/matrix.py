@@ -157,9 +157,16 @@ class Matrix:
         return {cell.key: cell for cell in self.cells}
 
     @property
+    def missing(self) -> int:
+        """How many cells are not there, where it is no shard: some of the parts were not given."""
+        whole = len(self.trainers) * len(self.servers) * len([*self.blocks])
+        return whole - len(self.cells) if self.shard == (1, 1) else 0
+
+    @property
     def exit_status(self) -> int:
-        """That of the worst cell."""
+        """That of the worst cell; one that is not there is not proven."""
         verdicts = {cell.verdict for cell in self.cells}
+        verdicts |= {Verdict.UNPROVEN} if self.missing else set()
         order = (Verdict.DIFFER, Verdict.UNPROVEN, Verdict.AGREE)
         return EXIT_STATUS[next((v for v in order if v in verdicts), Verdict.AGREE)]
 
@@ -256,7 +263,8 @@ def _lines(matrix: Matrix, paint: Paint) -> Iterator[str]:
         yield f"  {letter}  {', '.join(violated)}"
     counts = Counter(cell.verdict for cell in matrix.cells)
     said = ", ".join(f"{counts[v]} {v.value}" for v in Verdict if counts[v])
-    yield f"{len(matrix.cells)} cells: {said or 'none'}"
+    lacks = f"; {matrix.missing} are missing: merge every shard" if matrix.missing else ""
+    yield f"{len(matrix.cells)} cells: {said or 'none'}{lacks}"
 
 
 def _letters(cells: Iterable[Cell]) -> dict[tuple[str, ...], str]:

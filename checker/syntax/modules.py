@@ -14,7 +14,7 @@ from checker.syntax.ledger import Asked, Ledger, Watched
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
-_KEPT = 1024 * 1024
+_KEPT = 768 * 1024
 """Bytes of source whose syntax is kept for others: it takes forty times as much memory."""
 
 
