@@ -124,8 +124,8 @@ def _targets(
         return Change(Kind.BEHAVIOUR if old is None else Kind.BREAKING, (), text, (said,))
     before, after = _handed(old, replayed[0]), _handed(new, replayed[1])
     if not old.is_decided and not new.is_decided:
-        text = f"what the target hands over is not proven with either ({new.reason})"
-        return Change(Kind.UNKNOWN, (), text, (said,), _where(old), _where(new))
+        text = "what the target hands over is proven with neither"
+        return Change(Kind.UNKNOWN, (), text, (said,))
     if before == after:
         return None
     good = [_is_good(captured, graphs) for captured, graphs in zip((old, new), replayed)]  # noqa: B905

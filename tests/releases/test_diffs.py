@@ -6,6 +6,7 @@ Rewritten files, moved helpers and new layers' code lie between all of them.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 
 import pytest
 
@@ -38,6 +39,11 @@ def assert_same(changes: Iterable[Change], rows: Iterable[Row]) -> None:
     assert (left, missing) == ([], [])
 
 
+def known(changes: Changes) -> list[Change]:
+    """The changes without the targets that are proven with neither release."""
+    return [c for c in changes.changes if not c.message.endswith("is proven with neither")]
+
+
 def under(changes: Changes, kind: str) -> set[str]:
     """The targets of which a kind of change is said."""
     said = [c for c in changes.changes if c.kind == kind and c.clauses == ("aux-boundaries",)]
@@ -60,8 +66,8 @@ def test_a_server_that_learned_layers_norms_and_positions() -> None:
         ("fixed", "positions", "holds; with sglang==0.5.10 the server: const has value 2 where"),
         ("fixed", "weights-loaded", "sglang==0.5.10 loads tensors by other names (layers.0 as mid"),
     ]
-    assert_same(changes.changes, rows)
-    assert changes.exit_status == 0
+    assert_same(known(changes), rows)
+    assert changes.exit_status == 3, "a few targets are proven with neither"
 
 
 def test_a_server_that_forgot_the_residual_of_one_target() -> None:
@@ -82,7 +88,7 @@ def test_a_server_that_forgot_the_residual_of_one_target() -> None:
         "Gemma3ForCausalLM",
         "Gemma3ForConditionalGeneration",
     }
-    assert under(changes, "unknown") <= {
+    assert under(replace(changes, changes=tuple(known(changes))), "unknown") <= {
         "InternS2PreviewForConditionalGeneration",
         "Qwen3_5ForConditionalGeneration",
         "Qwen3_5MoeForConditionalGeneration",
@@ -119,5 +125,5 @@ def test_a_draft_file_that_was_only_rewritten(setting: str) -> None:
 
 def test_releases_that_differ_in_new_targets_alone() -> None:
     changes = found("sglang==0.5.18", "sglang==0.5.20", VerifyRequest("", ""))
-    assert_same(changes.changes, [("behaviour", "aux-boundaries", "a new target")])
+    assert_same(known(changes), [("behaviour", "aux-boundaries", "a new target")])
     assert changes.compared == {"settings of a draft": 45, "targets": 70, "launch lines": 10}
