@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from checker.engines import Captured, Launched, launched
+from checker.launch import arguments_of
 
 if TYPE_CHECKING:
     from checker.engines import Inputs, Subject
@@ -19,7 +20,10 @@ def handled(request: VerifyRequest, deployed: Subject, inputs: Inputs) -> Launch
     ranks = {name: count for name, count in asked.items() if count > 1}
     if not request.launch and not ranks:
         return None
-    return launched(deployed, replace(inputs, launch={**inputs.launch, **ranks}))
+    words = arguments_of(request.launch or "")
+    words += tuple(f"--{name.replace('_', '-')}={count}" for name, count in ranks.items())
+    settings = {**inputs.settings, "arguments": words}
+    return launched(deployed, replace(inputs, launch={**inputs.launch, **ranks}, settings=settings))
 
 
 def in_force(pair: Pairing, inputs: Inputs, flags: Launched) -> tuple[Pairing, Inputs]:

@@ -11,6 +11,7 @@ from checker.errors import InputError
 
 ENVIRONMENT: Final = "environment"
 _MODULE: Final = "-m"
+_SHELL: Final = re.compile(r"(\d*[<>]|[|&;])")
 _ASSIGNMENT: Final = re.compile(r"([A-Za-z_]\w*)=(.*)", re.DOTALL)
 
 
@@ -23,14 +24,7 @@ def parse_launch(text: str) -> dict[str, Any]:
     Raises:
         InputError: the text cannot be split into words.
     """
-    if _is_file(text):
-        text = Path(text).read_text("utf-8", "replace")
-    try:
-        words = shlex.split(text.replace("\\\n", " "), comments=True)
-    except ValueError as error:
-        raise InputError(
-            f"the launch command cannot be read: {error}", "close its quotes", "--launch"
-        ) from None
+    words = _words(text)
     flags: dict[str, Any] = {}
     environment = {}
     index = 0
@@ -53,6 +47,43 @@ def parse_launch(text: str) -> dict[str, Any]:
                 continue
         flags[name.replace("-", "_")] = _value(value)
     return {**flags, ENVIRONMENT: environment} if environment else flags
+
+
+def arguments_of(text: str) -> tuple[str, ...]:
+    """The words that a command line (or a file that holds one) gives to the program that it starts.
+
+    Those after `-m MODULE`; without a module, those from the first flag on. Of several commands
+    in a row, the one that starts a module, or else the first that has flags; what a shell takes
+    for itself (`>`, `|`, `&`) ends a command.
+
+    Raises:
+        InputError: the text cannot be split into words.
+    """
+    commands: list[list[str]] = [[]]
+    for word in _words(text):
+        if _SHELL.match(word):
+            commands.append([])
+        else:
+            commands[-1].append(word)
+    for command in commands:
+        if _MODULE in command[:-1]:
+            return tuple(command[command.index(_MODULE) + 2 :])
+    for command in commands:
+        first = next((i for i, word in enumerate(command) if word.startswith("-")), None)
+        if first is not None:
+            return tuple(command[first:])
+    return ()
+
+
+def _words(text: str) -> list[str]:
+    if _is_file(text):
+        text = Path(text).read_text("utf-8", "replace")
+    try:
+        return shlex.split(text.replace("\\\n", " "), comments=True)
+    except ValueError as error:
+        raise InputError(
+            f"the launch command cannot be read: {error}", "close its quotes", "--launch"
+        ) from None
 
 
 def _is_file(text: str) -> bool:

@@ -126,6 +126,8 @@ def _one(m: Machine, stage: Stage, subject: Subject, inputs: Inputs) -> Launched
     except ENDS as error:
         failure = _ended(failure_of(m, error, _STAGE, inputs.config), subject.label)
     names = module.scope.names
+    if failure is None and isinstance(refused := names.get("refused"), str):
+        failure = Failure(_STAGE, "SystemExit", refused, None)
     if failure is None and m.doubts:
         reason, place = next(iter(m.doubts.items()))
         failure = Failure(_STAGE, None, f"whether it raises is not known: {reason}", place)

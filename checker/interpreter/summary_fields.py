@@ -6,7 +6,7 @@ import ast
 import json
 from typing import TYPE_CHECKING, Final
 
-from checker.interpreter import attributes, classes
+from checker.interpreter import attributes, classes, options
 from checker.interpreter.classes import annotation_head
 from checker.interpreter.values import (
     ClassMethod,
@@ -174,4 +174,8 @@ FIELDS: dict[str, Callable[..., Value]] = {
     "blame": _blame,
     "doubt": _doubt,
     "parsed": _parsed,
+    "hint": options.hint,
+    "hint_texts": options.hint_texts,
+    "read_options": options.read,
+    "are_known": options.are_known,
 }

@@ -130,6 +130,13 @@ class ModuleValue:
     is_stub: bool = False
 
 
+_FORM_NAMES = (
+    "Annotated", "Any", "Callable", "Dict", "List", "Literal", "Optional", "Set", "Tuple", "Union",
+)  # fmt: skip
+_FORMS = frozenset(f"typing.{name}" for name in _FORM_NAMES)
+"""What annotations are written with: each is an object of its own."""
+
+
 @dataclass(frozen=True, slots=True)
 class External:
     """Something of a package that is in no tree and that no operator file describes."""
@@ -139,7 +146,7 @@ class External:
     @property
     def is_object(self) -> bool:
         """Whether it is known not to be a plain value such as None, a flag or a text."""
-        return "." not in self.path or self.is_dtype
+        return "." not in self.path or self.is_dtype or self.path in _FORMS
 
     @property
     def is_dtype(self) -> bool:

@@ -80,7 +80,9 @@ def _ended(clause: Clause, flags: Launched, failure: Failure) -> ClauseResult:
         clause.id,
         Status.VIOLATED,
         clause.severity,
-        message=f"{given}, the server raises {failure.type}{told}",
+        message=f"the server refuses the line and does not start{told}"
+        if failure.type == SystemExit.__name__
+        else f"{given}, the server raises {failure.type}{told}",
         error=Raised(failure.type, failure.message, failure.location),
         serve=SideValue(None, places),
     )
