@@ -99,7 +99,8 @@ class Keeper:
         self._program = program_digest()
         self._links = Links(self._program)
         self._alike: dict[str, list[tuple[Looks, str]]] = {}
-        self._moves: dict[tuple[str, str], dependencies.Moves | None] = {}
+        self._seen: list[Tree] = []
+        self._moves: dict[tuple[str, tuple[int, ...]], dependencies.Moves | None] = {}
         self._described: tuple[Engine | None, str] = (None, "")
 
     def result(
@@ -221,11 +222,17 @@ class Keeper:
             place for looks, place in self._alike.get(asked.base, ()) if says_the_same(given, looks)
         ]
 
-    @staticmethod
-    def _pair(place: str, subject: Subject) -> tuple[str, str]:
+    def _pair(self, place: str, subject: Subject) -> tuple[str, tuple[int, ...]]:
         """The needs of a kept result, and the trees that are compared with them."""
-        numbers = [f"{id(tree)}" for tree in _trees(subject)]
-        return place.rpartition("-")[2], ",".join(numbers)
+        return place.rpartition("-")[2], tuple(self._number(tree) for tree in _trees(subject))
+
+    def _number(self, tree: Tree) -> int:
+        """A tree's number, which no other tree gets: it is held as long as it is known."""
+        for number, known in enumerate(self._seen):
+            if known is tree:
+                return number
+        self._seen.append(tree)
+        return len(self._seen) - 1
 
     def _read(self, asked: _Asked, place: str, moves: dependencies.Moves | None) -> _Found | None:
         """A kept result, if it is one for these trees."""
