@@ -33,10 +33,11 @@ _MOST = 512
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What was printed, and the exit status."""
+    """What was printed, the exit status, and what files were written with (``--output``)."""
 
     output: str
     status: int
+    files: tuple[str, ...] = ()
 
 
 class Answers:
@@ -72,7 +73,7 @@ class Answers:
         kept = self._store.read_json(self._place)
         if kept is None or not all(self._same(side) for side in kept["sides"]):
             return None
-        return Answer(kept["output"], kept["status"])
+        return Answer(kept["output"], kept["status"], tuple(kept["files"]))
 
     def keep(self, answer: Answer, opened: Iterable[Opened]) -> None:
         """Keeps an answer with what it depends on.
@@ -92,7 +93,12 @@ class Answers:
         ]
         if not sides:
             return  # nothing says what it depends on
-        kept = {"sides": sides, "output": answer.output, "status": answer.status}
+        kept = {
+            "sides": sides,
+            "output": answer.output,
+            "status": answer.status,
+            "files": [*answer.files],
+        }
         self._store.write_json(kept, self._place)
         self._store.prune(self._most)
 

@@ -11,6 +11,7 @@ from checker.configs import read_config
 from checker.errors import InputError
 from checker.gate import add_gate
 from checker.request import (
+    DRAWN,
     CaptureRequest,
     ExtractRequest,
     TraceRequest,
@@ -25,6 +26,7 @@ from checker.words import (
     add_colour,
     add_contract,
     add_format,
+    add_outputs,
     add_ranks,
     add_served,
     add_target,
@@ -118,7 +120,7 @@ def _add_verify(commands: Commands) -> None:
         help="exit with 0 if nothing is violated and at most N clauses are unproven",
     )  # fmt: skip
     add_ranks(given)
-    add_format(verify)
+    add_outputs(verify)
     add_access(verify)
 
 
@@ -163,7 +165,11 @@ def _add_extract(commands: Commands) -> None:
         commands, "extract", "show the draft architecture of one engine, line by line"
     )
     _add_one_engine(extract)
-    add_format(extract)
+    extract.add_argument(
+        "--format", choices=("text", "json", "mermaid", "dot", "svg"), default="text",
+        help="a tree (text, json), or the graphs for a document",
+    )  # fmt: skip
+    add_colour(extract)
     add_access(extract)
 
 
@@ -276,7 +282,13 @@ def verify_request(given: argparse.Namespace, progress: Callable[[str], None]) -
         draft=tensors,
         serve_draft=copied,
         max_unproven=given.max_unproven,
+        draw=draws(given),
     )
+
+
+def draws(given: argparse.Namespace) -> bool:
+    """Whether one of the formats that are asked for shows graphs."""
+    return not DRAWN.isdisjoint({given.format, *(form for form, _ in given.output)})
 
 
 def capture_request(given: argparse.Namespace, progress: Callable[[str], None]) -> CaptureRequest:

@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, NoReturn
 
 from checker._version import __version__
-from checker.console import paint_for, say, write
+from checker.console import paint_for, save, say, write
 from checker.errors import CheckerError, InputError
 from checker.report.terminal import Paint, Progress
 
@@ -124,15 +124,18 @@ def _verify(given: argparse.Namespace, progress: Progress) -> int:
     else:
         answer = _answer(verify_request(given, progress), given)
     progress.clear()
+    for (_, path), text in zip(given.output, answer.files, strict=True):
+        save(text, path)
     write(answer.output)
     return answer.status
 
 
 def _answer(request: VerifyRequest, given: argparse.Namespace) -> Answer:
     """The answer to a request: one that was given before, or a new one."""
-    from checker.answers import Answer, answered, verify_question
+    from checker.answers import answered, verify_question
 
     paint = paint_for(given, sys.stdout)
+    forms = [form for form, _ in given.output]
 
     def work(opened: list[Opened]) -> Answer:
         from checker.verify import verify
@@ -144,26 +147,29 @@ def _answer(request: VerifyRequest, given: argparse.Namespace) -> Answer:
         else:
             report = verify(request, opened)
         status = report.strict_exit_status if request.strict else report.exit_status
-        return Answer(_rendered(report, given.format, paint, request.contracts), status)
+        return _rendered(report, status, [given.format, *forms], paint, request.contracts)
 
-    question = verify_question(request, [given.format, paint.enabled])
+    question = verify_question(request, [given.format, paint.enabled, *forms])
     run = request.witness  # what running code gives is no fact about the sources
     return answered(question, request.access, work, anew=run, kept=not run)
 
 
-def _rendered(report: Report, form: str, paint: Paint, more: tuple[Added, ...]) -> str:
-    if form == "json":
-        from checker.report.json import render as render_json
+def _rendered(
+    report: Report, status: int, forms: Sequence[str], paint: Paint, more: tuple[Added, ...]
+) -> Answer:
+    """The report in every format that is asked for; colours are for what is printed."""
+    from checker.answers import Answer
+    from checker.report.formats import Rendering, render
 
-        return render_json(report.to_json())
-    from checker.contract.loading import load_contract
-    from checker.report.text import render as render_text
-
-    return render_text(report, load_contract(more), paint=paint)
+    rendering = Rendering(more, paint)
+    printed = render(report, forms[0], rendering)
+    files = tuple(render(report, form, replace(rendering, paint=Paint())) for form in forms[1:])
+    return Answer(printed, status, files)
 
 
 def _verify_example(given: argparse.Namespace, progress: Progress) -> Answer:
     """The example pair; where its releases cannot be had, the packaged engines, and why is said."""
+    from checker.arguments import draws
     from checker.example import example
     from checker.words import access, contracts
 
@@ -175,6 +181,7 @@ def _verify_example(given: argparse.Namespace, progress: Progress) -> Answer:
         "prepare": given.prepare,
         "contracts": contracts(given),
         "max_unproven": given.max_unproven,
+        "draw": draws(given),
     }
     try:
         return _answer(replace(pair.request, **run), given)
@@ -201,12 +208,23 @@ def _refuse_stray(given: argparse.Namespace) -> None:
 
 def _extract(given: argparse.Namespace, progress: Progress) -> int:
     from checker.arguments import extract_request
-    from checker.extract import extract
-    from checker.report import json, tree
+    from checker.extract import extract, graphs
+    from checker.report import diagrams, json, tree
 
-    root = extract(extract_request(given, progress))
+    request = extract_request(given, progress)
+    match given.format:
+        case "mermaid":
+            text = diagrams.mermaid(graphs(request))
+        case "dot":
+            text = diagrams.dot(graphs(request))
+        case "svg":
+            text = diagrams.sheet(graphs(request))
+        case "json":
+            text = json.render(extract(request).to_json())
+        case _:
+            text = tree.render(extract(request))
     progress.clear()
-    write(json.render(root.to_json()) if given.format == "json" else tree.render(root))
+    write(text)
     return 0
 
 

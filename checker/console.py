@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import os
 import sys
+from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
+from checker.errors import InputError
 from checker.report.terminal import Paint, printable, wants_colour
 
 if TYPE_CHECKING:
@@ -20,6 +22,19 @@ def paint_for(given: argparse.Namespace, stream: TextIO) -> Paint:
 def write(text: str) -> None:
     """An answer, or a part of one."""
     sys.stdout.write(text)
+
+
+def save(text: str, path: str) -> None:
+    """Writes an answer to a file, in place of what was there.
+
+    Raises:
+        InputError: it cannot be written.
+    """
+    try:
+        Path(path).write_text(text, "utf-8")
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or str(error)
+        raise InputError(f"cannot be written: {reason}", "name a file", path) from None
 
 
 def say(text: str) -> None:

@@ -12,7 +12,8 @@ from checker.engines import Inputs, defaults
 from checker.errors import InputError
 from checker.pairing import open_pair
 from checker.processes import in_order
-from checker.report.model import Around, Explored, Status
+from checker.report.explored import Around, Explored
+from checker.report.model import Status
 from checker.sources.seen import also_seen, seen
 from checker.verify import Reader
 

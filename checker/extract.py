@@ -23,17 +23,34 @@ from checker.report.tree import Node
 if TYPE_CHECKING:
     from checker.engines import Engine
     from checker.location import Location
+    from checker.report.drawing import Drawing
     from checker.request import ExtractRequest
 
 _OPTIONS = {"trainer": "train.json", "server": "serve.json"}
 
 
 def extract(request: ExtractRequest) -> Node:
-    """The draft of one engine, for a configuration (the example's where none is given).
+    """The draft of one engine as a tree, for a configuration (the example's where none is given).
 
     Raises:
         InputError: the source, the configuration or the engine cannot be used.
     """
+    return _tree(*_extracted(request))
+
+
+def graphs(request: ExtractRequest) -> tuple[Drawing, ...]:
+    """The same as a graph for each step.
+
+    Raises:
+        InputError: the source, the configuration or the engine cannot be used.
+    """
+    from checker.drawing import drawn
+
+    return drawn(_extracted(request)[0])
+
+
+def _extracted(request: ExtractRequest) -> tuple[Extraction, str]:
+    """The draft of one engine, and what its source is called."""
     allow_deep_recursion()
     added = request.contracts
     engines = load_engines(added)
@@ -52,7 +69,7 @@ def extract(request: ExtractRequest) -> Node:
         raise InputError(
             f"the draft could not be followed: {what}", "give another --config, or report it", place
         )
-    return _tree(extraction, opened.tree.label)
+    return extraction, opened.tree.label
 
 
 def role_of(engines: tuple[Engine, ...], source: str) -> str:

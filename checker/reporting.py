@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from checker.judging.judge import Case
     from checker.location import Location
     from checker.pairing import Opened, Pairing
+    from checker.report.drawing import Drawing
     from checker.report.model import ClauseResult
     from checker.request import VerifyRequest
     from checker.sources import Tree
@@ -45,7 +46,11 @@ _LAUNCHED = (
 
 
 def report_of(
-    pair: Pairing, request: VerifyRequest, case: Case, results: tuple[ClauseResult, ...]
+    pair: Pairing,
+    request: VerifyRequest,
+    case: Case,
+    results: tuple[ClauseResult, ...],
+    drawings: tuple[tuple[Drawing, Drawing], ...] = (),
 ) -> Report:
     """The report on a case.
 
@@ -54,6 +59,7 @@ def report_of(
         request: what was asked.
         case: what was judged.
         results: the judgement, a result for every clause.
+        drawings: the graphs, where they are to be shown.
     """
     trainer, server, train, serve = pair.trainer, pair.server, case.train, case.serve
     return Report(
@@ -68,9 +74,10 @@ def report_of(
         ),
         configuration=_configuration(train),
         facts=Facts(_facts(train, {}), _facts(serve, serve.weights)),
-        excerpts=_excerpts(results, (*trainer.trees, *server.trees)),
+        excerpts=_excerpts(results, drawings, (*trainer.trees, *server.trees)),
         stored=None if case.stored is None else accounted(case.stored, serve),
         max_unproven=request.max_unproven,
+        drawings=drawings,
     )
 
 
@@ -93,6 +100,7 @@ def _side(opened: Opened, extraction: Extraction, configured: Configured) -> Sid
         extraction.entry,
         {tree.name: tree.version or "" for tree in opened.trees[1:]},
         configured,
+        opened.tree.folder,
     )
 
 
@@ -172,22 +180,33 @@ def _captured(extraction: Extraction, layer_ids: tuple[int, ...] | None) -> Capt
     return Capture(layer_ids, found.boundaries, graphs, found.aliased, error)
 
 
-def _excerpts(results: Iterable[ClauseResult], trees: Iterable[Tree]) -> dict[Location, str]:
-    """The source line of every place that a result names."""
+def _excerpts(
+    results: Iterable[ClauseResult],
+    drawings: Iterable[tuple[Drawing, Drawing]],
+    trees: Iterable[Tree],
+) -> dict[Location, str]:
+    """The source line of every place that a result or a drawing names."""
     by_label = {tree.label: tree for tree in trees}
     lines: dict[tuple[str, str], list[str]] = {}
     found: dict[Location, str] = {}
-    for result in results:
-        places = [*result.train.locations, *result.serve.locations]
-        if result.error is not None and result.error.location is not None:
-            places.append(result.error.location)
-        for place in places:
-            key = (place.source, place.path)
-            tree = by_label.get(place.source)
-            if tree is None:
-                continue
-            if key not in lines:
-                lines[key] = tree.read(place.path).decode("utf-8", "replace").splitlines()
-            if 0 < place.line <= len(lines[key]):
-                found[place] = lines[key][place.line - 1].strip()
+    for place in _places(results, drawings):
+        tree = by_label.get(place.source)
+        if tree is None:
+            continue
+        key = (place.source, place.path)
+        if key not in lines:
+            lines[key] = tree.read(place.path).decode("utf-8", "replace").splitlines()
+        if 0 < place.line <= len(lines[key]):
+            found[place] = lines[key][place.line - 1].strip()
     return found
+
+
+def _places(
+    results: Iterable[ClauseResult], drawings: Iterable[tuple[Drawing, Drawing]]
+) -> Iterator[Location]:
+    for result in results:
+        yield from (*result.train.locations, *result.serve.locations)
+        if result.error is not None and result.error.location is not None:
+            yield result.error.location
+    for pair in drawings:
+        yield from (n.location for side in pair for n in side.nodes if n.location is not None)

@@ -16,6 +16,12 @@ if TYPE_CHECKING:
     from checker.stored.folder import Checkpoint
 
 
+FORMATS = ("text", "json", "sarif", "junit", "github", "markdown", "html")
+"""The formats that ``verify`` writes."""
+DRAWN = frozenset({"html"})
+"""Those that show the graphs themselves."""
+
+
 @dataclass(frozen=True, slots=True)
 class Target:
     """The target model: a configuration file, or the name of its class and its number of layers.
@@ -70,7 +76,7 @@ class VerifyRequest:
     of both sides is run on small numbers too, by the interpreter `python` (this one when it is
     None), or with `prepare` by one whose environment is made for it. `max_unproven` clauses may be
     unproven without changing the exit status; `strict`: where drafts are explored, all of them
-    count.
+    count. `draw`: the report gets the graphs of both sides.
     """
 
     train: str
@@ -94,6 +100,7 @@ class VerifyRequest:
     draft: Checkpoint | None = None
     serve_draft: Checkpoint | None = None
     max_unproven: int = 0
+    draw: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 
     from checker.engines import Captured, Inputs, Question, Subject
     from checker.pairing import Pairing
+    from checker.report.drawing import Drawing
     from checker.report.model import ClauseResult, Report
     from checker.request import VerifyRequest
     from checker.stored.matching import Stored
@@ -143,7 +144,12 @@ class Reader:
             return extract_side(unloaded, Pool(), replace(inputs, config=config))
 
         results = complete(Prober(extract).notes(case, judge(case)), pair.contract)
-        return report_of(pair, request, case, results)
+        drawn: tuple[tuple[Drawing, Drawing], ...] = ()
+        if request.draw:
+            from checker.drawing import drawings
+
+            drawn = drawings(case)
+        return report_of(pair, request, case, results, drawn)
 
     def brief(self, pair: Pairing, request: VerifyRequest) -> Report:
         """The same without what a report only mentions: other configurations, other layer ids."""

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 from checker.engines import Extraction, extract_side, with_schedule
 from checker.graph.terms import Pool, postorder
-from checker.report.model import Seen, Status, Witness
+from checker.report.model import Status
+from checker.report.witnessed import Seen, Witness
 from checker.trace import OUT_OF_MEMORY
 from checker.trace.environment import needs_of, prepared
 from checker.trace.jobs import SAME, Setup, engine_job, largest_difference

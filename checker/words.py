@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NoReturn, TypeAlias
 
 from checker.configs import read_config
 from checker.errors import InputError
-from checker.request import Access, Pin, Rename, Target, VerifyRequest
+from checker.request import FORMATS, Access, Pin, Rename, Target, VerifyRequest
 from checker.settings import contract_files
 
 if TYPE_CHECKING:
@@ -91,6 +91,18 @@ def add_format(command: argparse.ArgumentParser) -> None:
     add_colour(command)
 
 
+def add_outputs(command: argparse.ArgumentParser) -> None:
+    """How a report is written, and into which files besides."""
+    command.add_argument(
+        "--format", choices=FORMATS, default="text", help="how the answer is printed"
+    )
+    command.add_argument(
+        "--output", metavar="FORMAT=PATH", action="append", default=[], type=output,
+        help="also write the answer to a file in this format (repeatable)",
+    )  # fmt: skip
+    add_colour(command)
+
+
 def add_colour(command: argparse.ArgumentParser) -> None:
     """Whether it is coloured."""
     command.add_argument("--color", choices=("auto", "always", "never"), default="auto")
@@ -115,6 +127,15 @@ def add_access(command: argparse.ArgumentParser) -> None:
     access.add_argument(
         "--no-cache", action="store_true", help="extract again; what was fetched is kept"
     )
+
+
+def output(text: str) -> tuple[str, str]:
+    """FORMAT=PATH."""
+    form, equals, path = text.partition("=")
+    if not equals or form not in FORMATS or not path:
+        known = ", ".join(FORMATS)
+        raise argparse.ArgumentTypeError(f"{text!r} is no FORMAT=PATH (formats: {known})")
+    return form, path
 
 
 def number(text: str) -> int:

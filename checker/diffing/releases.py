@@ -25,7 +25,8 @@ if TYPE_CHECKING:
 
     from checker.contract.model import Exploration
     from checker.pairing import Pairing
-    from checker.report.model import Around, Report
+    from checker.report.explored import Around
+    from checker.report.model import Report
     from checker.request import VerifyRequest
     from checker.sources import Tree
 

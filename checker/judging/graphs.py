@@ -40,7 +40,8 @@ class Comparison:
 
     `wires[w]`: what trainer and server compute on a wire (None where nothing stands in its place).
     `hidden`: wires behind something unknown; `uncompared`: wires below something missing or
-    replaced. `same`: the two sides are one term.
+    replaced. `same`: the two sides are one term. `served` are the server's logits as they were
+    compared.
     """
 
     contract: ContractTerms
@@ -51,6 +52,7 @@ class Comparison:
     pairs: tuple[tuple[Term, Term], ...]
     same: bool
     exhausted: bool
+    served: tuple[Term, ...] = ()
 
 
 def compare(
@@ -83,6 +85,7 @@ def compare(
         tuple(pairs.items()),
         same,
         by_train.exhausted or by_serve.exhausted,
+        tuple(served),
     )
 
 

@@ -1,19 +1,55 @@
-"""The compatibility table: under which settings of the switches the two sides agree, as text."""
+"""The compatibility table: under which settings of the switches the two sides agree."""
 
 from __future__ import annotations
 
 import json
 import textwrap
+from dataclasses import dataclass
 from itertools import groupby
 from typing import TYPE_CHECKING
 
-from checker.report.model import Around, Verdict
+from checker._compat import StrEnum
+from checker.report.model import Verdict
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
-    from checker.report.model import Explored
+    from checker.report.model import Json
     from checker.report.terminal import Paint
+
+
+class Around(StrEnum):
+    """Whose defaults settings are tried around."""
+
+    COMMAND_LINE = "command-line"
+    LIBRARY = "library"
+
+
+@dataclass(frozen=True, slots=True)
+class Explored:
+    """The verdict under one setting of the switches, when settings were explored.
+
+    `switches` are those that differ from the defaults it is put around; none for these themselves.
+    `holding` serves the text: what is no longer violated may have become impossible to ask.
+    """
+
+    around: Around
+    switches: Mapping[str, Json]
+    verdict: Verdict
+    violated: tuple[str, ...]
+    unproven: tuple[str, ...] = ()
+    holding: tuple[str, ...] = ()
+
+    def to_json(self) -> dict[str, Json]:
+        """The configuration as the report's schema has it."""
+        return {
+            "around": self.around.value,
+            "switches": {key: self.switches[key] for key in sorted(self.switches)},
+            "verdict": self.verdict.value,
+            "violated": [*sorted(self.violated)],
+            "unproven": [*sorted(self.unproven)],
+        }
+
 
 _BASES = {
     Around.COMMAND_LINE: "the training command's defaults",

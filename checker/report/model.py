@@ -5,6 +5,9 @@ The JSON form of these values is stable; ``contracts/schema/report.schema.json``
 
 from __future__ import annotations
 
+import hashlib
+import json
+import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -15,13 +18,18 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from checker.location import Location
+    from checker.report.drawing import Drawing
+    from checker.report.explored import Explored
     from checker.report.stored import Accounts
+    from checker.report.witnessed import Witness
 
 Json: TypeAlias = bool | int | float | str | list["Json"] | dict[str, "Json"] | None
 Boundary: TypeAlias = int | str | None
 """A number; `NOT_A_BOUNDARY` for a captured value that is none; None where nothing was proven."""
 
 SCHEMA = 1
+_PLACES = re.compile(r"\S+\.py:\d+|\S+==\S+")
+"""What a text names of files, lines and releases."""
 NOT_A_BOUNDARY = "not-a-boundary"
 NOT_IMPLEMENTED = "not-implemented"
 """Reason of a clause this version cannot check; alone it changes neither verdict nor status."""
@@ -69,7 +77,8 @@ class Configured:
 class Side:
     """One of the two implementations compared.
 
-    `with_` are the other distributions its code was read from, by name and version.
+    `with_` are the other distributions its code was read from, by name and version. `folder` is
+    where the source lies on disk, for a checkout; it is no part of the JSON form.
     """
 
     engine: str
@@ -79,6 +88,7 @@ class Side:
     entry: str
     with_: Mapping[str, str] = field(default_factory=dict)
     configured: Configured | None = None
+    folder: str | None = None
 
     def to_json(self) -> dict[str, Json]:
         """The side as the report's schema has it."""
@@ -124,7 +134,7 @@ class ClauseResult:
     """What was found out about one clause.
 
     `when` are conditions like ``norm_before_residual == true``; `reason` says why nothing is proven
-    or why the clause does not apply.
+    or why the clause does not apply. `waived` is why it does not count for the exit status.
     """
 
     id: str
@@ -137,6 +147,20 @@ class ClauseResult:
     error: Raised | None = None
     train: SideValue = SideValue()
     serve: SideValue = SideValue()
+    waived: str | None = None
+
+    @property
+    def fingerprint(self) -> str:
+        """What the result is known by in waivers and in other tools.
+
+        It is made of what is said and computed, not of releases, files or lines: the same finding
+        keeps it when code moves, and another finding of the clause has another one.
+        """
+        error = None if self.error is None else [self.error.type, self.error.message]
+        computed = [self.train.value, self.serve.value, error]
+        said = [_PLACES.sub("", text) for text in (self.message, self.reason or "")]
+        structure = json.dumps([self.id, self.status.value, computed, said])
+        return hashlib.sha256(structure.encode()).hexdigest()[:16]
 
     @property
     def undecided(self) -> bool:
@@ -147,6 +171,7 @@ class ClauseResult:
         """The result as the report's schema has it."""
         return {
             "id": self.id,
+            "fingerprint": self.fingerprint,
             "status": self.status.value,
             "severity": self.severity.value,
             "when": list(self.when),
@@ -156,6 +181,7 @@ class ClauseResult:
             "error": None if self.error is None else self.error.to_json(),
             "train": self.train.to_json(),
             "serve": self.serve.to_json(),
+            **({} if self.waived is None else {"waived": self.waived}),
         }
 
 
@@ -262,83 +288,15 @@ class Coverage:
         }
 
 
-class Around(StrEnum):
-    """Whose defaults settings are tried around."""
-
-    COMMAND_LINE = "command-line"
-    LIBRARY = "library"
-
-
-@dataclass(frozen=True, slots=True)
-class Explored:
-    """The verdict under one setting of the switches, when settings were explored.
-
-    `switches` are those that differ from the defaults it is put around; none for these themselves.
-    `holding` serves the text: what is no longer violated may have become impossible to ask.
-    """
-
-    around: Around
-    switches: Mapping[str, Json]
-    verdict: Verdict
-    violated: tuple[str, ...]
-    unproven: tuple[str, ...] = ()
-    holding: tuple[str, ...] = ()
-
-    def to_json(self) -> dict[str, Json]:
-        """The configuration as the report's schema has it."""
-        return {
-            "around": self.around.value,
-            "switches": {key: self.switches[key] for key in sorted(self.switches)},
-            "verdict": self.verdict.value,
-            "violated": [*sorted(self.violated)],
-            "unproven": [*sorted(self.unproven)],
-        }
-
-
-class Seen(StrEnum):
-    """What the run-time witness saw."""
-
-    EQUAL = "equal"
-    DIFFERENT = "different"
-    NO_VERDICT = "no-verdict"
-
-
-@dataclass(frozen=True, slots=True)
-class Witness:
-    """Both sides' real code on the same small random numbers, and what it says of the report.
-
-    `largest` is the largest difference between logits of any step. `agrees` compares with the
-    clauses that such a run can show (`reach`), None without a verdict. `reason` says why there is
-    none, or what was raised.
-    """
-
-    seen: Seen
-    largest: float | None = None
-    agrees: bool | None = None
-    reason: str | None = None
-    steps: int = 0
-    out_of_reach: tuple[str, ...] = ()
-
-    def to_json(self) -> dict[str, Json]:
-        """The witness as the report's schema has it."""
-        return {
-            "seen": self.seen.value,
-            "largest": self.largest,
-            "agrees": self.agrees,
-            "reason": self.reason,
-            "steps": self.steps,
-            "out_of_reach": list(self.out_of_reach),
-        }
-
-
 @dataclass(frozen=True, slots=True)
 class Report:
     """The whole answer of ``verify``. Clauses are kept sorted by id.
 
     `max_unproven` is the number of clauses that may be unproven without changing the exit status.
 
-    `excerpts` are the source lines of the places named; they serve the formats that show source
-    and are no part of the JSON form.
+    `excerpts` are the source lines of the places named, `drawings` the two graphs step by step
+    where they were asked for; they serve the formats that show them and are no part of the JSON
+    form.
     """
 
     train: Side
@@ -352,6 +310,7 @@ class Report:
     witness: Witness | None = None
     stored: Accounts | None = None
     max_unproven: int = 0
+    drawings: tuple[tuple[Drawing, Drawing], ...] = ()
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "clauses", tuple(sorted(self.clauses, key=lambda item: item.id)))
@@ -365,21 +324,29 @@ class Report:
     def exit_status(self) -> int:
         """The exit status of the command: 0 agree, 1 differ, 3 unproven or contradicted.
 
-        As many clauses as `max_unproven` may be unproven where nothing is violated.
+        As many clauses as `max_unproven` may be unproven where nothing is violated. What is waived
+        changes no verdict, but does not count here.
         """
         if self.witness is not None and self.witness.agrees is False:
             return EXIT_STATUS[Verdict.UNPROVEN]
-        undecided = sum(clause.undecided for clause in self.clauses)
-        if self.verdict is Verdict.UNPROVEN and undecided <= self.max_unproven:
+        counted = verdict_of(clause for clause in self.clauses if clause.waived is None)
+        if counted is Verdict.UNPROVEN and self.tolerates_unproven:
             return EXIT_STATUS[Verdict.AGREE]
-        return EXIT_STATUS[self.verdict]
+        return EXIT_STATUS[counted]
+
+    @property
+    def tolerates_unproven(self) -> bool:
+        """Whether no more clauses are unproven than may be."""
+        undecided = sum(clause.undecided and clause.waived is None for clause in self.clauses)
+        return undecided <= self.max_unproven
 
     @property
     def strict_exit_status(self) -> int:
         """The same when every configuration that was tried has to agree."""
-        verdicts = {self.verdict, *(c.verdict for c in self.configurations)}
-        worst = next(v for v in (Verdict.DIFFER, Verdict.UNPROVEN, Verdict.AGREE) if v in verdicts)
-        return self.exit_status if worst is Verdict.AGREE else EXIT_STATUS[worst]
+        own = self.exit_status
+        found = {own, *(EXIT_STATUS[c.verdict] for c in self.configurations)}
+        worst = (EXIT_STATUS[verdict] for verdict in (Verdict.DIFFER, Verdict.UNPROVEN))
+        return next((status for status in worst if status in found), own)
 
     @property
     def coverage(self) -> Coverage:

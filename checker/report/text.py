@@ -6,8 +6,9 @@ import textwrap
 from typing import TYPE_CHECKING
 
 from checker.report.explored import table
-from checker.report.model import NOT_IMPLEMENTED, Seen, Status, Verdict
+from checker.report.model import NOT_IMPLEMENTED, Status, Verdict
 from checker.report.terminal import Paint, printable
+from checker.report.witnessed import Seen
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -167,6 +168,8 @@ class _Writer:
         yield from self._prose("when", " and ".join(clause.when) or "always")
         yield from self._prose("effect", known.effect if known else "")
         yield from self._prose("to mend", clause.remedy)
+        yield from self._prose("known as", clause.fingerprint, style="dim")
+        yield from self._prose("waived", clause.waived or "", style="yellow")
 
     def _side(self, label: str, side: Side, value: SideValue) -> Iterator[str]:
         if value.value is None and not value.locations:

@@ -30,6 +30,8 @@ class DirectoryTree(Tree):
     ask for it after the check.
     """
 
+    folder: str
+
     def __init__(self, folder: str, label: str, roots: tuple[str, ...], raw: RawMetadata) -> None:
         super().__init__()
         self.folder = os.path.realpath(folder)

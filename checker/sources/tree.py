@@ -64,6 +64,7 @@ class Tree(ABC):
         version: its version, or None where nothing static says it.
         roots: folders of the source under which import paths start: `""`, `"python/"`, `"src/"`.
         released: when the release was published, where the index says so.
+        folder: where its files lie on disk, for a checkout.
     """
 
     label: str
@@ -71,6 +72,7 @@ class Tree(ABC):
     version: str | None
     roots: tuple[str, ...]
     released: datetime | None
+    folder: str | None = None
 
     def __init__(self) -> None:
         self._digests: dict[str, str] = {}

@@ -83,8 +83,8 @@ def test_json_has_the_keys_of_the_design_in_its_order() -> None:
         "coverage", "configurations",
     ]  # fmt: skip
     assert list(samples.VIOLATED.to_json()) == [
-        "id", "status", "severity", "when", "message", "remedy", "reason", "error", "train",
-        "serve",
+        "id", "fingerprint", "status", "severity", "when", "message", "remedy", "reason", "error",
+        "train", "serve",
     ]  # fmt: skip
     assert document["coverage"] == {"holds": 1, "violated": 1, "unproven": 2, "not-applicable": 1}
 

@@ -27,6 +27,7 @@ DIFFER: server==2.0 does not compute what trainer==1.0 trained
    when      flag == true and layers == 1
    effect    first shows in serving
    to mend   mend first
+   known as  %s
 
 2. fourth: title of fourth
    the server raises
@@ -36,6 +37,7 @@ DIFFER: server==2.0 does not compute what trainer==1.0 trained
    when      always
    effect    fourth shows in serving
    to mend   mend fourth
+   known as  %s
 
 Not proven
    second
@@ -51,7 +53,7 @@ Not checked yet by this version
 
 5 clauses: 2 violated, 1 unproven, 1 hold, 0 not applicable, 1 not checked yet
 DIFFER: 2 violated: first, fourth
-"""
+""" % (samples.VIOLATED.fingerprint, samples.RAISING.fingerprint)  # noqa: UP031
 
 
 def whole() -> str:
