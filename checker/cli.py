@@ -208,21 +208,18 @@ def _refuse_stray(given: argparse.Namespace) -> None:
 
 def _extract(given: argparse.Namespace, progress: Progress) -> int:
     from checker.arguments import extract_request
-    from checker.extract import extract, graphs
+    from checker.extract import extract
     from checker.report import diagrams, json, tree
 
     request = extract_request(given, progress)
-    match given.format:
-        case "mermaid":
-            text = diagrams.mermaid(graphs(request))
-        case "dot":
-            text = diagrams.dot(graphs(request))
-        case "svg":
-            text = diagrams.sheet(graphs(request))
-        case "json":
-            text = json.render(extract(request).to_json())
-        case _:
-            text = tree.render(extract(request))
+    drawn = {"mermaid": diagrams.mermaid, "dot": diagrams.dot, "svg": diagrams.sheet}
+    if given.format in drawn:
+        from checker.extract import graphs
+
+        text = drawn[given.format](graphs(request))
+    else:
+        root = extract(request)
+        text = json.render(root.to_json()) if given.format == "json" else tree.render(root)
     progress.clear()
     write(text)
     return 0

@@ -42,7 +42,8 @@ _LAYOUT = """
 body{margin:0 auto;padding:1.5rem;max-width:96rem;background:var(--page);color:var(--ink);
 font:16px/1.5 system-ui,sans-serif}
 h1{font-size:1.5rem;line-height:1.3}h2{margin-top:2.5rem;font-size:1.25rem}h3{font-size:1.05rem}
-a{color:var(--link);overflow-wrap:anywhere}:focus-visible{outline:3px solid var(--link);outline-offset:2px}
+a{color:var(--link);overflow-wrap:anywhere}
+:focus-visible{outline:3px solid var(--link);outline-offset:2px}
 .agree{color:var(--good)}.differ{color:var(--bad)}.unproven{color:var(--open)}
 nav ul,.plain{list-style:none;padding:0}nav li{display:inline-block;margin-right:1.2rem}
 article{border-left:4px solid var(--bad);background:var(--panel);padding:.1rem 1rem .6rem;
