@@ -7,6 +7,7 @@ read of it. Nothing of the stages is imported on the way.
 
 from __future__ import annotations
 
+import dataclasses
 import hashlib
 import json
 import os
@@ -33,11 +34,11 @@ _MOST = 512
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What was printed, the exit status, and what files were written with (``--output``)."""
+    """What was printed, the exit status, and what was written to files: paths and texts."""
 
     output: str
     status: int
-    files: tuple[str, ...] = ()
+    files: tuple[tuple[str, str], ...] = ()
 
 
 class Answers:
@@ -73,7 +74,8 @@ class Answers:
         kept = self._store.read_json(self._place)
         if kept is None or not all(self._same(side) for side in kept["sides"]):
             return None
-        return Answer(kept["output"], kept["status"], tuple(kept["files"]))
+        files = tuple((path, text) for path, text in kept["files"])
+        return Answer(kept["output"], kept["status"], files)
 
     def keep(self, answer: Answer, opened: Iterable[Opened]) -> None:
         """Keeps an answer with what it depends on.
@@ -171,8 +173,20 @@ def verify_question(request: VerifyRequest, rendering: list[Any]) -> dict[str, A
         "ranks": [request.tensor_parallel, request.pipeline_parallel],
         "notes": [*request.notes],
         "max_unproven": request.max_unproven,
+        "waivers": _waivers(request),
         "contracts": [[file.path, file.digest] for file in request.contracts],
     }  # fmt: skip
+
+
+def _waivers(request: VerifyRequest) -> list[Any]:
+    """What does not count, and the day on which that is asked, where days matter."""
+    import datetime
+
+    said = [dataclasses.astuple(waiver) for waiver in request.waivers]
+    ends = any(waiver.expires for waiver in request.waivers)
+    today = datetime.datetime.now().astimezone().date().isoformat() if ends else None
+    known = request.baseline
+    return [said, today, known and [known.path, known.digest]]
 
 
 def capture_question(request: CaptureRequest, rendering: list[Any]) -> dict[str, Any]:

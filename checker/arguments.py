@@ -7,6 +7,7 @@ import re
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from checker.baseline import read_baseline
 from checker.configs import read_config
 from checker.errors import InputError
 from checker.gate import add_gate
@@ -39,6 +40,7 @@ from checker.words import (
     number,
     pin_of,
     rename_of,
+    settings_of,
     target,
 )
 
@@ -54,6 +56,10 @@ _TRACE_EXAMPLES = """examples:
   eagle3-check trace ./fork --config served/config.json --device meta
 
 Exit status: 0 as read, 1 not as read, 3 no verdict, 2 unusable input."""
+
+
+_ANY = 1_000_000
+"""More clauses than any contract has."""
 
 
 def parser(version: str) -> argparse.ArgumentParser:
@@ -119,6 +125,13 @@ def _add_verify(commands: Commands) -> None:
         "--max-unproven", metavar="N", type=number, default=0,
         help="exit with 0 if nothing is violated and at most N clauses are unproven",
     )  # fmt: skip
+    given.add_argument(
+        "--fail-on", choices=("unproven", "violated", "never"), default="unproven",
+        help="the least finding that gives an exit status other than 0 (default: unproven)",
+    )  # fmt: skip
+    given.add_argument(
+        "--baseline", metavar="FILE", help="findings that were there already do not count"
+    )
     add_ranks(given)
     add_outputs(verify)
     add_access(verify)
@@ -281,9 +294,16 @@ def verify_request(given: argparse.Namespace, progress: Callable[[str], None]) -
         strict=given.strict,
         draft=tensors,
         serve_draft=copied,
-        max_unproven=given.max_unproven,
+        max_unproven=allowed(given),
         draw=draws(given),
+        waivers=settings_of(given).waivers,
+        baseline=None if given.baseline is None else read_baseline(given.baseline),
     )
+
+
+def allowed(given: argparse.Namespace) -> int:
+    """How many clauses may be unproven."""
+    return given.max_unproven if given.fail_on == "unproven" else _ANY
 
 
 def draws(given: argparse.Namespace) -> bool:

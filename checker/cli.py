@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
     from checker.answers import Answer
-    from checker.contract.added import Added
     from checker.contract.model import Contract
     from checker.pairing import Opened
     from checker.report.model import Report
@@ -86,8 +85,14 @@ def run() -> NoReturn:
 def _run(argv: Sequence[str], progress: Progress) -> int:
     from checker import gate_commands
     from checker.arguments import parser  # each command imports what it needs
+    from checker.words import settings_of
 
-    given = parser(__version__).parse_args(argv)
+    grammar = parser(__version__)
+    given = grammar.parse_args(argv)
+    settings = settings_of(given)
+    if given.command == "verify" and settings.table:
+        given = grammar.parse_args([argv[0], *settings.words(), *argv[1:]])
+        given.found = settings
     commands: dict[str, Callable[[argparse.Namespace, Progress], int]] = {
         "verify": _verify,
         "solve": gate_commands.solve_command,
@@ -124,7 +129,7 @@ def _verify(given: argparse.Namespace, progress: Progress) -> int:
     else:
         answer = _answer(verify_request(given, progress), given)
     progress.clear()
-    for (_, path), text in zip(given.output, answer.files, strict=True):
+    for path, text in answer.files:
         save(text, path)
     write(answer.output)
     return answer.status
@@ -135,7 +140,6 @@ def _answer(request: VerifyRequest, given: argparse.Namespace) -> Answer:
     from checker.answers import answered, verify_question
 
     paint = paint_for(given, sys.stdout)
-    forms = [form for form, _ in given.output]
 
     def work(opened: list[Opened]) -> Answer:
         from checker.verify import verify
@@ -146,30 +150,46 @@ def _answer(request: VerifyRequest, given: argparse.Namespace) -> Answer:
             report = explore(request, opened)
         else:
             report = verify(request, opened)
-        status = report.strict_exit_status if request.strict else report.exit_status
-        return _rendered(report, status, [given.format, *forms], paint, request.contracts)
+        return _rendered(report, request, given, paint)
 
-    question = verify_question(request, [given.format, paint.enabled, *forms])
+    rendering = [given.format, paint.enabled, given.output, given.fail_on]
+    question = verify_question(request, rendering)
     run = request.witness  # what running code gives is no fact about the sources
     return answered(question, request.access, work, anew=run, kept=not run)
 
 
 def _rendered(
-    report: Report, status: int, forms: Sequence[str], paint: Paint, more: tuple[Added, ...]
+    report: Report, request: VerifyRequest, given: argparse.Namespace, paint: Paint
 ) -> Answer:
     """The report in every format that is asked for; colours are for what is printed."""
     from checker.answers import Answer
     from checker.report.formats import Rendering, render
+    from checker.report.model import EXIT_STATUS
 
-    rendering = Rendering(more, paint)
-    printed = render(report, forms[0], rendering)
-    files = tuple(render(report, form, replace(rendering, paint=Paint())) for form in forms[1:])
-    return Answer(printed, status, files)
+    files: list[tuple[str, str]] = []
+    if request.waivers or request.baseline is not None:
+        import datetime
+
+        from checker.waiving import shrunk, waived
+
+        today = datetime.datetime.now().astimezone().date()
+        report = waived(report, request.waivers, request.baseline, today)
+        smaller = None if request.baseline is None else shrunk(request.baseline, report)
+        if smaller is not None and request.baseline is not None:
+            files.append((request.baseline.path, smaller))
+    rendering = Rendering(request.contracts, paint)
+    printed = render(report, given.format, rendering)
+    for form, path in given.output:
+        files.append((path, render(report, form, replace(rendering, paint=Paint()))))
+    status = report.strict_exit_status if request.strict else report.exit_status
+    if given.fail_on == "never" and status in EXIT_STATUS.values():
+        status = 0
+    return Answer(printed, status, tuple(files))
 
 
 def _verify_example(given: argparse.Namespace, progress: Progress) -> Answer:
     """The example pair; where its releases cannot be had, the packaged engines, and why is said."""
-    from checker.arguments import draws
+    from checker.arguments import allowed, draws
     from checker.example import example
     from checker.words import access, contracts
 
@@ -180,7 +200,7 @@ def _verify_example(given: argparse.Namespace, progress: Progress) -> Answer:
         "python": given.python,
         "prepare": given.prepare,
         "contracts": contracts(given),
-        "max_unproven": given.max_unproven,
+        "max_unproven": allowed(given),
         "draw": draws(given),
     }
     try:

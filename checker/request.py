@@ -58,6 +58,32 @@ class Pin:
 
 
 @dataclass(frozen=True, slots=True)
+class Waiver:
+    """A finding that does not count, for a reason and for a time.
+
+    `fingerprint` is that of the finding. It ends after the day `expires` (ISO 8601), and with the
+    release that `until` names, as in ``NAME>=1.2``. `place` is where it stands.
+    """
+
+    clause: str
+    fingerprint: str
+    reason: str
+    owner: str = ""
+    expires: str | None = None
+    until: str | None = None
+    place: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Baseline:
+    """The findings that were there already: a file, what is in it, and its digest."""
+
+    path: str
+    known: tuple[Waiver, ...]
+    digest: str
+
+
+@dataclass(frozen=True, slots=True)
 class Access:
     """How sources are come by."""
 
@@ -76,7 +102,8 @@ class VerifyRequest:
     of both sides is run on small numbers too, by the interpreter `python` (this one when it is
     None), or with `prepare` by one whose environment is made for it. `max_unproven` clauses may be
     unproven without changing the exit status; `strict`: where drafts are explored, all of them
-    count. `draw`: the report gets the graphs of both sides.
+    count. `draw`: the report gets the graphs of both sides. `waivers` and `baseline` name findings
+    that do not count.
     """
 
     train: str
@@ -101,6 +128,8 @@ class VerifyRequest:
     serve_draft: Checkpoint | None = None
     max_unproven: int = 0
     draw: bool = False
+    waivers: tuple[Waiver, ...] = ()
+    baseline: Baseline | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NoReturn, TypeAlias
 from checker.configs import read_config
 from checker.errors import InputError
 from checker.request import FORMATS, Access, Pin, Rename, Target, VerifyRequest
-from checker.settings import contract_files
+from checker.settings import Settings, find_settings
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -114,6 +114,12 @@ def add_contract(command: argparse.ArgumentParser) -> None:
         "--contract", metavar="FILE", action="append", default=[],
         help="contract files to add: clauses, switches, wires, engines, operators (repeatable)",
     )  # fmt: skip
+    settings = command.add_mutually_exclusive_group()
+    settings.add_argument(
+        "--settings", metavar="FILE",
+        help="read settings from this file (default: eagle3-check.toml, or pyproject.toml)",
+    )  # fmt: skip
+    settings.add_argument("--isolated", action="store_true", help="read no settings")
 
 
 def add_access(command: argparse.ArgumentParser) -> None:
@@ -158,12 +164,26 @@ def contracts(given: argparse.Namespace) -> tuple[Added, ...]:
     Raises:
         InputError: one of them cannot be used.
     """
-    paths = [*contract_files(), *map(Path, given.contract)]
+    paths = [*settings_of(given).contracts, *map(Path, given.contract)]
     if not paths:
         return ()
     from checker.contract.added import added
 
     return added(paths)
+
+
+def settings_of(given: argparse.Namespace) -> Settings:
+    """The settings that are in force for a command; none for one that has no use for them.
+
+    Raises:
+        InputError: they cannot be used.
+    """
+    known = getattr(given, "found", None)
+    if isinstance(known, Settings):
+        return known
+    isolated = getattr(given, "isolated", True)
+    given.found = found = Settings() if isolated else find_settings(named=given.settings)
+    return found
 
 
 def access(given: argparse.Namespace, progress: Callable[[str], None]) -> Access:

@@ -23,6 +23,8 @@ def render(report: Report, contract: Contract, repository: Repository) -> str:
 
 
 def _lines(report: Report, contract: Contract, repository: Repository) -> Iterator[str]:
+    for complaint in report.complaints:
+        yield f"::error title=waivers::{_data(complaint)}"
     for result in report.clauses:
         if result.status is not Status.VIOLATED and not result.undecided:
             continue

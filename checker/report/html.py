@@ -95,6 +95,9 @@ class _Writer:
         yield from self._head()
         yield "<main>"
         yield from self._findings()
+        if self._report.complaints:
+            told = map(_prose, self._report.complaints)
+            yield from self._listed("waivers", "Waivers that have to go", told)
         yield from self._graphs()
         yield from self._configuration()
         yield from self._explored()

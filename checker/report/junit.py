@@ -10,6 +10,8 @@ from checker.report.places import upstream
 from checker.report.terminal import printable
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from checker.report.model import ClauseResult, Report
 
 
@@ -20,6 +22,7 @@ def render(report: Report) -> str:
     is skipped with its reason.
     """
     cases = [_case(report, result) for result in report.clauses]
+    cases += [*_waivers(report)]
     counts = {kind: sum(case.find(kind) is not None for case in cases)
               for kind in ("failure", "error", "skipped")}  # fmt: skip
     suite = ElementTree.Element(
@@ -49,6 +52,16 @@ def _case(report: Report, result: ClauseResult) -> ElementTree.Element:
             ending.set("type", result.error.type if result.error else result.status.value)
         ending.text = "\n".join(map(_plain, _details(report, result)))
     return case
+
+
+def _waivers(report: Report) -> Iterator[ElementTree.Element]:
+    """A case that fails where waivers have to go."""
+    if report.complaints:
+        case = ElementTree.Element("testcase", classname="eagle3-check", name="waivers", time="0")
+        ending = ElementTree.SubElement(case, "error", message=_plain(report.complaints[0]))
+        ending.set("type", "waivers")
+        ending.text = "\n".join(map(_plain, report.complaints))
+        yield case
 
 
 def _outcome(report: Report, result: ClauseResult) -> tuple[str, str]:

@@ -47,6 +47,11 @@ def _lines(report: Report, contract: Contract) -> Iterator[str]:
             waived = f" — waived: {plain(result.waived)}" if result.waived else ""
             yield f"- {code(result.id)}: {plain(result.reason or result.message)}{waived}"
         yield ""
+    if report.complaints:
+        yield "**Waivers that have to go**"
+        yield ""
+        yield from (f"- {plain(text)}" for text in report.complaints)
+        yield ""
     yield from _folded("Assumed", [f"- {plain(text)}" for text in report.assumptions])
     counted = report.coverage
     yield (

@@ -54,6 +54,8 @@ class Verdict(StrEnum):
     UNPROVEN = "unproven"
 
 
+UNUSABLE = 2
+"""Exit status where something that the user gave cannot stay as it is."""
 EXIT_STATUS = {Verdict.AGREE: 0, Verdict.DIFFER: 1, Verdict.UNPROVEN: 3}
 
 
@@ -296,7 +298,7 @@ class Report:
 
     `excerpts` are the source lines of the places named, `drawings` the two graphs step by step
     where they were asked for; they serve the formats that show them and are no part of the JSON
-    form.
+    form. `complaints` are what is wrong with waivers.
     """
 
     train: Side
@@ -311,6 +313,7 @@ class Report:
     stored: Accounts | None = None
     max_unproven: int = 0
     drawings: tuple[tuple[Drawing, Drawing], ...] = ()
+    complaints: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "clauses", tuple(sorted(self.clauses, key=lambda item: item.id)))
@@ -322,7 +325,7 @@ class Report:
 
     @property
     def exit_status(self) -> int:
-        """The exit status of the command: 0 agree, 1 differ, 3 unproven or contradicted.
+        """The exit status of the command: 0 agree, 1 differ, 3 unproven or contradicted, 2 waivers.
 
         As many clauses as `max_unproven` may be unproven where nothing is violated. What is waived
         changes no verdict, but does not count here.
@@ -330,9 +333,9 @@ class Report:
         if self.witness is not None and self.witness.agrees is False:
             return EXIT_STATUS[Verdict.UNPROVEN]
         counted = verdict_of(clause for clause in self.clauses if clause.waived is None)
-        if counted is Verdict.UNPROVEN and self.tolerates_unproven:
-            return EXIT_STATUS[Verdict.AGREE]
-        return EXIT_STATUS[counted]
+        tolerated = counted is Verdict.UNPROVEN and self.tolerates_unproven
+        status = EXIT_STATUS[Verdict.AGREE if tolerated else counted]
+        return UNUSABLE if self.complaints and status == 0 else status
 
     @property
     def tolerates_unproven(self) -> bool:
@@ -372,6 +375,7 @@ class Report:
             "facts": self.facts.to_json(),
             "coverage": self.coverage.to_json(),
             "configurations": [explored.to_json() for explored in self.configurations],
+            **({"complaints": [*self.complaints]} if self.complaints else {}),
             **({"witness": self.witness.to_json()} if self.witness is not None else {}),
             **({"stored": self.stored.to_json()} if self.stored is not None else {}),
         }

@@ -43,7 +43,7 @@ def document(report: Report, contract: Contract, repository: Repository) -> dict
             }
         },
         "automationDetails": {"id": f"eagle3-check/{report.train.source}/{report.serve.source}/"},
-        "invocations": [{"executionSuccessful": True, "exitCode": report.exit_status}],
+        "invocations": [_invocation(report)],
         "originalUriBaseIds": _bases(report, found),
         "columnKind": "unicodeCodePoints",
         "results": results,
@@ -54,6 +54,12 @@ def document(report: Report, contract: Contract, repository: Repository) -> dict
         },
     }
     return {"$schema": SCHEMA, "version": "2.1.0", "runs": [run]}
+
+
+def _invocation(report: Report) -> dict[str, Json]:
+    told: list[Json] = [{"level": "error", "message": {"text": text}} for text in report.complaints]
+    notes: dict[str, Json] = {"toolConfigurationNotifications": told} if told else {}
+    return {"executionSuccessful": True, "exitCode": report.exit_status, **notes}
 
 
 def _rule(clause: Clause) -> dict[str, Json]:

@@ -57,6 +57,7 @@ class _Writer:
             yield ""
             yield from self._finding(number, clause)
         yield from self._unproven()
+        yield from self._listed("Waivers that have to go", self._report.complaints)
         yield from self._not_applicable()
         yield from self._listed("Holds under this configuration, but", self._provisos())
         yield from table(self._report.configurations, self._paint)
@@ -145,13 +146,18 @@ class _Writer:
                 said = f"AGREE: {report.coverage.holds} clauses hold"
             case Verdict.DIFFER:
                 ids = [clause.id for clause in self._with(Status.VIOLATED)]
-                said = f"DIFFER: {len(ids)} violated: {', '.join(ids)}"
+                said = f"DIFFER: {len(ids)} violated: {', '.join(ids)}{self._waived()}"
             case Verdict.UNPROVEN:
                 ids = [clause.id for clause in report.clauses if clause.undecided]
                 said = f"UNPROVEN: {len(ids)} unproven: {', '.join(ids)}"
+                said += self._waived()
                 if report.max_unproven:
                     said += f" ({report.max_unproven} allowed)"
         return self._paint(_STYLES[report.verdict], said)
+
+    def _waived(self) -> str:
+        count = sum(clause.waived is not None for clause in self._report.clauses)
+        return f" ({count} waived)" if count else ""
 
     # --- findings ----------------------------------------------------------------------------
 
@@ -205,15 +211,17 @@ class _Writer:
             return
         yield ""
         yield self._paint("bold", "Not proven")
-        groups: dict[tuple[str, SideValue, SideValue], list[str]] = {}
+        groups: dict[tuple[str, str | None, SideValue, SideValue], list[str]] = {}
         for clause in clauses:
             said = clause.reason or "no reason known"
             said += f". {clause.message}" if clause.message else ""
-            groups.setdefault((said, clause.train, clause.serve), []).append(clause.id)
-        for (said, train, serve), ids in groups.items():
+            key = (said, clause.waived, clause.train, clause.serve)
+            groups.setdefault(key, []).append(clause.id)
+        for (said, waived, train, serve), ids in groups.items():
             wrapped = textwrap.wrap(", ".join(ids), WIDTH - _INDENT)
             yield from (" " * _INDENT + self._paint("yellow", line) for line in wrapped)
             yield from self._prose("because", said)
+            yield from self._prose("waived", waived or "", style="yellow")
             yield from self._side("trainer", self._report.train, train)
             yield from self._side("server", self._report.serve, serve)
 

@@ -17,7 +17,7 @@ from checker.data import CONTRACTS, SCHEMAS
 from checker.data import FIXTURES as PACKAGED
 from checker.errors import InputError
 from checker.report.explain import render_clause, render_pages
-from checker.settings import contract_files
+from checker.settings import find_settings
 
 from . import documented
 
@@ -160,31 +160,10 @@ def test_settings_name_files_beside_themselves(
     (tmp_path / "checks").mkdir()
     write(tmp_path / "checks", CLAUSE)
     write(tmp_path, '[tool.eagle3-check]\ncontracts = ["checks/mine.yaml"]\n', "pyproject.toml")
-    assert contract_files(tmp_path) == [tmp_path / "checks" / "mine.yaml"]
+    assert find_settings(tmp_path).contracts == [tmp_path / "checks" / "mine.yaml"]
     monkeypatch.chdir(tmp_path)
     assert main(["explain", "my-clause"]) == 0
     assert "a clause of mine" in capsys.readouterr().out
-
-
-@pytest.mark.parametrize(
-    ("text", "said"),
-    [
-        ("[tool.eagle3-check]\ncontracts = 3\n", "contracts is no list of paths"),
-        ("[tool.eagle3-check]\ncontract = []\n", "unknown key 'contract'"),
-        ("[tool]\neagle3-check = 1\n", "is no table"),
-        ("[tool.eagle3-check\n", "is no TOML"),
-    ],
-)
-def test_settings_that_cannot_be_used_are_one_line(tmp_path: Path, text: str, said: str) -> None:
-    write(tmp_path, text, "pyproject.toml")
-    with pytest.raises(InputError, match=re.escape(said)):
-        contract_files(tmp_path)
-
-
-def test_a_folder_without_settings_has_none(tmp_path: Path) -> None:
-    assert contract_files(tmp_path) == []
-    write(tmp_path, "[project]\nname = 'x'\n", "pyproject.toml")
-    assert contract_files(tmp_path) == []
 
 
 # -- the program's own -----------------------------------------------------------------------------
