@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from checker.baseline import read_baseline
 from checker.configs import read_config
+from checker.daily import add_daily
 from checker.errors import InputError
 from checker.gate import add_gate
 from checker.request import (
@@ -75,6 +76,7 @@ def parser(version: str) -> argparse.ArgumentParser:
     commands = top.add_subparsers(dest="command", metavar="COMMAND", required=True)
     _add_verify(commands)
     add_gate(commands)
+    add_daily(commands, add_check)
     _add_capture(commands)
     _add_extract(commands)
     _add_trace(commands)
@@ -91,9 +93,19 @@ def _add_verify(commands: Commands) -> None:
     verify = command(
         commands, "verify", "compare what a trainer trained with what a server computes"
     )
-    sides = verify.add_argument_group(
-        "sides", "without any, an example pair of releases is checked"
-    )
+    add_check(verify, "without any, an example pair of releases is checked")
+    add_outputs(verify)
+    add_access(verify)
+
+
+def add_check(verify: argparse.ArgumentParser, unnamed: str) -> None:
+    """What says which pair is checked, under what, and what counts.
+
+    Args:
+        verify: the command.
+        unnamed: what is checked where no side is named.
+    """
+    sides = verify.add_argument_group("sides", unnamed)
     sides.add_argument("--train", metavar="SPEC", help=f"the trainer: {SPEC}")
     sides.add_argument("--serve", metavar="SPEC", help=f"the server: {SPEC}")
     add_with(sides)
@@ -133,8 +145,6 @@ def _add_verify(commands: Commands) -> None:
         "--baseline", metavar="FILE", help="findings that were there already do not count"
     )
     add_ranks(given)
-    add_outputs(verify)
-    add_access(verify)
 
 
 def _add_one_engine(command: argparse.ArgumentParser) -> None:
@@ -264,13 +274,20 @@ def _add_expect(commands: Commands) -> None:
 # --- from words to values --------------------------------------------------------------------
 
 
-def verify_request(given: argparse.Namespace, progress: Callable[[str], None]) -> VerifyRequest:
+def verify_request(
+    given: argparse.Namespace, progress: Callable[[str], None], *, whole: bool = True
+) -> VerifyRequest:
     """What ``verify`` was asked, with its files read.
+
+    Args:
+        given: the words.
+        progress: told what is being waited for.
+        whole: both sides have to be named.
 
     Raises:
         InputError: only one side is named, or a file or a word cannot be used.
     """
-    if not given.train or not given.serve:
+    if whole and (not given.train or not given.serve):
         missing = "serve" if given.train else "train"
         raise InputError(f"--{missing} is missing", "name both sides, or none", "command line")
     draft, serve_draft = given.draft, given.serve_draft
@@ -281,8 +298,8 @@ def verify_request(given: argparse.Namespace, progress: Callable[[str], None]) -
     check = checked(
         given,
         progress,
-        train=given.train,
-        serve=given.serve,
+        train=given.train or "",
+        serve=given.serve or "",
         train_config=own if given.train_config is None else read_config(given.train_config),
         serve_config=other if given.serve_config is None else read_config(given.serve_config),
     )

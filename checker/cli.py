@@ -7,13 +7,12 @@ import gc
 import io
 import os
 import sys
-from dataclasses import replace
 from typing import TYPE_CHECKING, NoReturn
 
 from checker._version import __version__
-from checker.console import paint_for, save, say, write
+from checker.console import paint_for, say, write
 from checker.errors import CheckerError, InputError
-from checker.report.terminal import Paint, Progress
+from checker.report.terminal import Progress
 
 if TYPE_CHECKING:
     import argparse
@@ -22,12 +21,12 @@ if TYPE_CHECKING:
     from checker.answers import Answer
     from checker.contract.model import Contract
     from checker.pairing import Opened
-    from checker.report.model import Report
-    from checker.request import VerifyRequest
 
 BUG = 2
 INTERRUPTED = 130
 _MOST_PROBLEMS = 50
+_SETTABLE = ("verify", "hook", "baseline", "gate")
+"""Commands that settings stand for words of."""
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -83,18 +82,19 @@ def run() -> NoReturn:
 
 
 def _run(argv: Sequence[str], progress: Progress) -> int:
-    from checker import gate_commands
+    from checker import daily_commands, gate_commands
     from checker.arguments import parser  # each command imports what it needs
+    from checker.verifying import verify_command
     from checker.words import settings_of
 
     grammar = parser(__version__)
     given = grammar.parse_args(argv)
     settings = settings_of(given)
-    if given.command == "verify" and settings.table:
+    if given.command in _SETTABLE and settings.table:
         given = grammar.parse_args([argv[0], *settings.words(), *argv[1:]])
         given.found = settings
     commands: dict[str, Callable[[argparse.Namespace, Progress], int]] = {
-        "verify": _verify,
+        "verify": verify_command,
         "solve": gate_commands.solve_command,
         "diff": gate_commands.diff_command,
         "matrix": gate_commands.matrix_command,
@@ -106,6 +106,7 @@ def _run(argv: Sequence[str], progress: Progress) -> int:
         "expect": _expect,
         "explain": _explain,
         "contracts": _contracts,
+        **daily_commands.COMMANDS,
     }
     # Syntax trees and graphs live until the end: looking for garbage among them takes as long as
     # everything else together.
@@ -119,111 +120,6 @@ def _run(argv: Sequence[str], progress: Progress) -> int:
 
 
 # --- commands ----------------------------------------------------------------------------------
-
-
-def _verify(given: argparse.Namespace, progress: Progress) -> int:
-    from checker.arguments import verify_request
-
-    if given.train is None and given.serve is None:
-        answer = _verify_example(given, progress)
-    else:
-        answer = _answer(verify_request(given, progress), given)
-    progress.clear()
-    for path, text in answer.files:
-        save(text, path)
-    write(answer.output)
-    return answer.status
-
-
-def _answer(request: VerifyRequest, given: argparse.Namespace) -> Answer:
-    """The answer to a request: one that was given before, or a new one."""
-    from checker.answers import answered, verify_question
-
-    paint = paint_for(given, sys.stdout)
-
-    def work(opened: list[Opened]) -> Answer:
-        from checker.verify import verify
-
-        if request.train_config is None and request.serve_config is None:
-            from checker.exploring import explore
-
-            report = explore(request, opened)
-        else:
-            report = verify(request, opened)
-        return _rendered(report, request, given, paint)
-
-    rendering = [given.format, paint.enabled, given.output, given.fail_on]
-    question = verify_question(request, rendering)
-    run = request.witness  # what running code gives is no fact about the sources
-    return answered(question, request.access, work, anew=run, kept=not run)
-
-
-def _rendered(
-    report: Report, request: VerifyRequest, given: argparse.Namespace, paint: Paint
-) -> Answer:
-    """The report in every format that is asked for; colours are for what is printed."""
-    from checker.answers import Answer
-    from checker.report.formats import Rendering, render
-    from checker.report.model import EXIT_STATUS
-
-    files: list[tuple[str, str]] = []
-    if request.waivers or request.baseline is not None:
-        import datetime
-
-        from checker.waiving import shrunk, waived
-
-        today = datetime.datetime.now().astimezone().date()
-        report = waived(report, request.waivers, request.baseline, today)
-        smaller = None if request.baseline is None else shrunk(request.baseline, report)
-        if smaller is not None and request.baseline is not None:
-            files.append((request.baseline.path, smaller))
-    rendering = Rendering(request.contracts, paint)
-    printed = render(report, given.format, rendering)
-    for form, path in given.output:
-        files.append((path, render(report, form, replace(rendering, paint=Paint()))))
-    status = report.strict_exit_status if request.strict else report.exit_status
-    if given.fail_on == "never" and status in EXIT_STATUS.values():
-        status = 0
-    return Answer(printed, status, tuple(files))
-
-
-def _verify_example(given: argparse.Namespace, progress: Progress) -> Answer:
-    """The example pair; where its releases cannot be had, the packaged engines, and why is said."""
-    from checker.arguments import allowed, draws
-    from checker.example import example
-    from checker.words import access, contracts
-
-    _refuse_stray(given)
-    pair = example(access(given, progress))
-    run = {
-        "witness": given.witness,
-        "python": given.python,
-        "prepare": given.prepare,
-        "contracts": contracts(given),
-        "max_unproven": allowed(given),
-        "draw": draws(given),
-    }
-    try:
-        return _answer(replace(pair.request, **run), given)
-    except InputError as error:
-        if pair.packaged is None:
-            raise
-        progress.clear()
-        note = f"the releases of the example cannot be had, packaged engines stand in: {error}"
-        say(note)
-        return _answer(replace(pair.packaged, notes=(*pair.packaged.notes, note), **run), given)
-
-
-def _refuse_stray(given: argparse.Namespace) -> None:
-    """Files without sides would be ignored in silence."""
-    options = ("draft", "serve_draft", "train_config", "serve_config", "target", "launch", "rename",
-               "train_with", "serve_with")  # fmt: skip
-    for option in options:
-        if getattr(given, option) not in (None, []):
-            word = "--" + option.replace("_", "-")
-            raise InputError(
-                f"{word} without --train and --serve", "name both sides", "command line"
-            )
 
 
 def _extract(given: argparse.Namespace, progress: Progress) -> int:

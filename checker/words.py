@@ -91,11 +91,12 @@ def add_format(command: argparse.ArgumentParser) -> None:
     add_colour(command)
 
 
-def add_outputs(command: argparse.ArgumentParser) -> None:
-    """How a report is written, and into which files besides."""
-    command.add_argument(
-        "--format", choices=FORMATS, default="text", help="how the answer is printed"
-    )
+def add_outputs(command: argparse.ArgumentParser, *, printed: bool = True) -> None:
+    """How a report is written (with `printed`), and into which files besides."""
+    if printed:
+        command.add_argument(
+            "--format", choices=FORMATS, default="text", help="how the answer is printed"
+        )
     command.add_argument(
         "--output", metavar="FORMAT=PATH", action="append", default=[], type=output,
         help="also write the answer to a file in this format (repeatable)",
@@ -127,6 +128,9 @@ def add_access(command: argparse.ArgumentParser) -> None:
     add_contract(command)
     access = command.add_argument_group("access to sources")
     access.add_argument("--offline", action="store_true", help="fetch nothing, use what is cached")
+    command.add_argument(
+        "-q", "--quiet", action="store_true", help="print the last line of a text only"
+    )
     access.add_argument(
         "-v", "--verbose", action="store_true", help="say on standard error what was fetched"
     )

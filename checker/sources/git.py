@@ -55,7 +55,7 @@ class GitTree(Tree):
         raw = self._raw_metadata()
         self.name = normal_name(raw.name) if raw.name else ""
         self.version = raw.version
-        stamp = _git(repository, ["show", "-s", "--format=%cI", commit], label).decode().strip()
+        stamp = git(repository, ["show", "-s", "--format=%cI", commit], label).decode().strip()
         self.released = datetime.fromisoformat(stamp)
 
     @property
@@ -154,7 +154,7 @@ def open_git(text: str, package: str | None) -> GitTree:
         raise InputError("no such folder", "write git:FOLDER@REVISION", label)
     if not revision or revision.startswith("-") or any(c.isspace() for c in revision):
         raise InputError(f"{revision!r} is no revision", "name a commit, branch or tag", label)
-    found = _git(
+    found = git(
         folder,
         ["rev-parse", "--verify", "--quiet", "--end-of-options", f"{revision}^{{commit}}"],
         label,
@@ -177,7 +177,7 @@ def _parted(text: str) -> tuple[str, str]:
 
 def _listing(repository: str, commit: str, label: str) -> dict[str, str]:
     """Paths of regular files, each with the id of its blob."""
-    raw = _git(repository, ["ls-tree", "-r", "-z", "--full-tree", commit], label)
+    raw = git(repository, ["ls-tree", "-r", "-z", "--full-tree", commit], label)
     blobs: dict[str, str] = {}
     for entry in raw.split(b"\0"):
         meta, _, path = entry.partition(b"\t")
@@ -191,7 +191,18 @@ def _words(repository: str, words: Sequence[str]) -> list[str]:
     return ["git", "-c", "core.fsmonitor=false", "-C", repository, *words]
 
 
-def _git(repository: str, words: Sequence[str], label: str, problem: str | None = None) -> bytes:
+def git(repository: str, words: Sequence[str], label: str, problem: str | None = None) -> bytes:
+    """What git prints, run without anything that the repository or the user configures to run.
+
+    Args:
+        repository: the folder it is run in.
+        words: what it is asked; options have to end before anything that a user wrote.
+        label: what errors call the repository.
+        problem: what errors say where git says nothing.
+
+    Raises:
+        InputError: git is not there, or refuses.
+    """
     try:
         done = subprocess.run(  # noqa: S603 - options end before what the user wrote
             _words(repository, words),

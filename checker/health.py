@@ -1,0 +1,104 @@
+"""What the program stands on: versions, its cache, and what a check would fetch."""
+
+from __future__ import annotations
+
+import os
+import platform
+import shutil
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from checker._version import __version__
+from checker.errors import InputError
+from checker.sources.store import cache_folder
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from checker.contract.added import Added
+    from checker.settings import Settings
+
+
+def kept() -> dict[str, tuple[int, int]]:
+    """How many files of each kind are kept, and how many bytes."""
+    found: dict[str, tuple[int, int]] = {}
+    for name in sorted(_kinds()):
+        sizes = [*_sizes(cache_folder() / name)]
+        found[name] = len(sizes), sum(sizes)
+    return found
+
+
+def cleared() -> tuple[int, int]:
+    """Removes what is kept; how much it was.
+
+    Raises:
+        InputError: it cannot be removed.
+    """
+    found = kept()
+    for name in found:
+        try:
+            shutil.rmtree(cache_folder() / name)
+        except OSError as error:
+            place = str(cache_folder())
+            raise InputError(
+                f"cannot be removed: {error.strerror or error}", "remove it by hand", place
+            ) from None
+    return sum(count for count, _ in found.values()), sum(size for _, size in found.values())
+
+
+def _kinds() -> list[str]:
+    """The folders in the cache; links are not followed, what is not a folder is not ours."""
+    try:
+        with os.scandir(cache_folder()) as entries:
+            return [e.name for e in entries if e.is_dir(follow_symlinks=False)]
+    except OSError:
+        return []
+
+
+def _sizes(folder: Path) -> Iterator[int]:
+    for place, _, files in os.walk(folder):
+        for name in files:
+            try:
+                yield Path(place, name).lstat().st_size
+            except OSError:
+                continue
+
+
+def megabytes(size: int) -> str:
+    """A size for people."""
+    return f"{size / 1e6:.1f} MB"
+
+
+def checkup(settings: Settings, contracts: Iterable[Added]) -> Iterator[str]:
+    """A line for each thing that may be wrong."""
+    import importlib.util
+
+    from checker.engines import load_engines
+
+    yield f"eagle3-check {__version__} on Python {platform.python_version()} ({platform.system()})"
+    has_torch = importlib.util.find_spec("torch") is not None
+    said = "is here" if has_torch else "is not (pip install 'eagle3-check[trace]')"
+    yield f"torch, for trace and --witness: {said}"
+    git = shutil.which("git")
+    yield f"git, for git: sources and gate: {git or 'is not here'}"
+    size = sum(size for _, size in kept().values())
+    folder = cache_folder()
+    can = os.access(folder if folder.exists() else folder.parent, os.W_OK)
+    note = "" if can else ", which cannot be written: every run begins anew"
+    yield f"cache: {folder} ({megabytes(size)}){note}"
+    yield f"settings: {settings.path or 'none (eagle3-check init writes some)'}"
+    for engine in load_engines(contracts):
+        given = settings.table.get("train" if engine.role == "trainer" else "serve")
+        if given is not None and engine.distribution in str(given):
+            yield f"{engine.role}: {_source(str(given), engine.package)}"
+
+
+def _source(spec: str, package: str) -> str:
+    """Whether a source can be had without fetching anything."""
+    from checker.sources import open_source
+
+    try:
+        tree = open_source(spec, package=package, offline=True)
+    except InputError as error:
+        return f"{spec}: {error}"
+    return f"{spec}: {tree.label} is here"

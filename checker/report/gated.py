@@ -1,0 +1,149 @@
+"""What an upgrade does to a draft, for people, pull requests and programs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from checker.report import markdown, text
+from checker.report.changes import Kind
+from checker.report.model import Status, Verdict
+from checker.report.terminal import Paint, printable
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from checker.contract.model import Contract
+    from checker.report.changes import Change, Changes
+    from checker.report.model import Json, Report
+
+SCHEMA = 1
+_SAID = {
+    Verdict.AGREE: "this draft is served as it was trained",
+    Verdict.DIFFER: "this draft is not served as it was trained",
+    Verdict.UNPROVEN: "it is not proven that this draft is served as it was trained",
+}
+_MARKS = {Verdict.AGREE: "✅", Verdict.DIFFER: "❌", Verdict.UNPROVEN: "❔"}
+_SHOWN = 3
+"""So many changes are named; all of them are in the details."""
+
+
+@dataclass(frozen=True, slots=True)
+class Move:
+    """A pin that has another release than before; `old` is None where there was none."""
+
+    name: str
+    old: str | None
+    new: str
+    path: str
+    line: int
+
+    def __str__(self) -> str:
+        return f"{self.name} {self.old or '(new)'} → {self.new}"
+
+    def to_json(self) -> dict[str, Json]:
+        """The move as its schema has it."""
+        return {
+            "name": self.name,
+            "old": self.old,
+            "new": self.new,
+            "path": self.path,
+            "line": self.line,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Gated:
+    """The answer of ``gate``: which pins moved, what that changes, and the check afterwards.
+
+    Where nothing moved there is no report: nothing was checked.
+    """
+
+    base: str
+    moves: tuple[Move, ...] = ()
+    changes: tuple[Changes, ...] = ()
+    report: Report | None = None
+
+    @property
+    def exit_status(self) -> int:
+        """That of the check; 0 where nothing moved."""
+        return 0 if self.report is None else self.report.exit_status
+
+    def to_json(self) -> dict[str, Json]:
+        """The answer as its schema has it."""
+        return {
+            "schema": SCHEMA,
+            "base": self.base,
+            "moves": [move.to_json() for move in self.moves],
+            "diffs": [found.to_json() for found in self.changes],
+            "report": None if self.report is None else self.report.to_json(),
+        }
+
+
+def render(found: Gated, contract: Contract, paint: Paint = Paint()) -> str:  # noqa: B008
+    """The answer in a few lines, and the whole report below."""
+    if found.report is None:
+        return f"no pin moved since {printable(found.base)}: nothing to check\n"
+    lines = [f"{_moves(found)}: {_SAID[found.report.verdict]}"]
+    lines += [f" - {line}" for line in _lines(found, plain=True)]
+    whole = text.render(found.report, contract, paint=paint)
+    return "\n".join(map(printable, lines)) + "\n\n" + whole
+
+
+def render_markdown(found: Gated, contract: Contract) -> str:
+    """Five lines for a pull request, and the whole report to unfold."""
+    if found.report is None:
+        return f"✅ No pin moved since {markdown.code(found.base)}: nothing to check.\n"
+    verdict = found.report.verdict
+    lines = [f"### {_MARKS[verdict]} {markdown.plain(_moves(found))}: {_SAID[verdict]}", ""]
+    lines += [f"- {line}" for line in _lines(found, plain=False)]
+    whole = markdown.render(found.report, contract)
+    lines += ["", "<details><summary>The whole report</summary>", "", whole, "</details>"]
+    return "\n".join(lines) + "\n"
+
+
+def _moves(found: Gated) -> str:
+    return ", ".join(map(str, found.moves))
+
+
+def _lines(found: Gated, *, plain: bool) -> Iterator[str]:
+    """Where it is pinned, before and after, what changed, and what to do."""
+
+    def code(said: str) -> str:
+        return said if plain else markdown.code(said)
+
+    def prose(said: str) -> str:
+        return said if plain else markdown.plain(said)
+
+    report = found.report
+    if report is None:
+        return
+    pinned = ", ".join(code(f"{move.path}:{move.line}") for move in found.moves)
+    yield f"pinned in {pinned}; trained by {code(report.train.source)}, served by " + code(
+        report.serve.source
+    )
+    bad = [r for r in report.clauses if r.status is Status.VIOLATED or r.undecided]
+    names = ", ".join(code(r.id) for r in bad if r.waived is None)
+    before = next((c.draft[0] for c in found.changes if c.draft is not None), None)
+    after = f"{report.verdict.value}{f' ({names})' if names else ''}"
+    yield f"before: {before}, after: {after}" if before else f"now: {after}"
+    yield f"changed in meaning: {_changed(found, prose)}"
+    remedies = list(dict.fromkeys(r.remedy for r in bad if r.remedy and r.waived is None))
+    if remedies:
+        more = f" (and {len(remedies) - 1} more)" if len(remedies) > 1 else ""
+        yield f"to mend: {prose(remedies[0])}{more}"
+
+
+def _changed(found: Gated, prose: Callable[[str], str]) -> str:
+    changes = [change for part in found.changes for change in part.changes]
+    if not changes:
+        return "nothing that this draft meets"
+    said = [_change(change, prose) for change in changes[:_SHOWN]]
+    more = len(changes) - _SHOWN
+    return "; ".join(said) + (f"; and {more} more" if more > 0 else "")
+
+
+def _change(change: Change, prose: Callable[[str], str]) -> str:
+    kind = "not known" if change.kind is Kind.UNKNOWN else change.kind.value
+    clauses = f" {', '.join(change.clauses)}" if change.clauses else ""
+    return f"{kind}{clauses}: {prose(change.message)}"

@@ -1,0 +1,137 @@
+"""``verify`` as a command: the answer to what was typed, printed and written to files."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from checker.console import paint_for, save, say, write
+from checker.errors import InputError
+from checker.report.terminal import Paint
+
+if TYPE_CHECKING:
+    import argparse
+
+    from checker.answers import Answer
+    from checker.pairing import Opened
+    from checker.report.model import Report
+    from checker.report.terminal import Progress
+    from checker.request import VerifyRequest
+
+
+def verify_command(given: argparse.Namespace, progress: Progress) -> int:
+    """Checks a pair, or the example's where none is named."""
+    if given.train is None and given.serve is None:
+        found = _verify_example(given, progress)
+    else:
+        found = answer_to(given, progress)
+    progress.clear()
+    return printed(found, given)
+
+
+def _verify_example(given: argparse.Namespace, progress: Progress) -> Answer:
+    """The example pair; where its releases cannot be had, the packaged engines, and why is said."""
+    from checker.arguments import allowed, draws
+    from checker.example import example
+    from checker.words import access, contracts
+
+    _refuse_stray(given)
+    pair = example(access(given, progress))
+    run = {
+        "witness": given.witness,
+        "python": given.python,
+        "prepare": given.prepare,
+        "contracts": contracts(given),
+        "max_unproven": allowed(given),
+        "draw": draws(given),
+    }
+    try:
+        return answer(replace(pair.request, **run), given)
+    except InputError as error:
+        if pair.packaged is None:
+            raise
+        progress.clear()
+        note = f"the releases of the example cannot be had, packaged engines stand in: {error}"
+        say(note)
+        return answer(replace(pair.packaged, notes=(*pair.packaged.notes, note), **run), given)
+
+
+def _refuse_stray(given: argparse.Namespace) -> None:
+    """Files without sides would be ignored in silence."""
+    options = ("draft", "serve_draft", "train_config", "serve_config", "target", "launch", "rename",
+               "train_with", "serve_with")  # fmt: skip
+    for option in options:
+        if getattr(given, option) not in (None, []):
+            word = "--" + option.replace("_", "-")
+            raise InputError(
+                f"{word} without --train and --serve", "name both sides", "command line"
+            )
+
+
+def printed(found: Answer, given: argparse.Namespace) -> int:
+    """Writes an answer where it belongs; the exit status."""
+    for path, text in found.files:
+        save(text, path)
+    lines = found.output.splitlines(keepends=True)
+    write("".join(lines[-1:]) if given.quiet and given.format == "text" else found.output)
+    return found.status
+
+
+def answer_to(given: argparse.Namespace, progress: Progress) -> Answer:
+    """The answer to what was typed."""
+    from checker.arguments import verify_request
+
+    return answer(verify_request(given, progress), given)
+
+
+def answer(request: VerifyRequest, given: argparse.Namespace) -> Answer:
+    """The answer to a request: one that was given before, or a new one."""
+    from checker.answers import answered, verify_question
+
+    paint = paint_for(given, sys.stdout)
+
+    def work(opened: list[Opened]) -> Answer:
+        from checker.verify import verify
+
+        if request.train_config is None and request.serve_config is None:
+            from checker.exploring import explore
+
+            report = explore(request, opened)
+        else:
+            report = verify(request, opened)
+        return _rendered(report, request, given, paint)
+
+    rendering = [given.format, paint.enabled, given.output, given.fail_on]
+    question = verify_question(request, rendering)
+    run = request.witness  # what running code gives is no fact about the sources
+    return answered(question, request.access, work, anew=run, kept=not run)
+
+
+def _rendered(
+    report: Report, request: VerifyRequest, given: argparse.Namespace, paint: Paint
+) -> Answer:
+    """The report in every format that is asked for; colours are for what is printed."""
+    from checker.answers import Answer
+    from checker.report.formats import Rendering, render
+    from checker.report.model import EXIT_STATUS
+
+    files: list[tuple[str, str]] = []
+    if request.waivers or request.baseline is not None:
+        import datetime
+
+        from checker.waiving import shrunk, waived
+
+        today = datetime.datetime.now().astimezone().date()
+        report = waived(report, request.waivers, request.baseline, today)
+        smaller = None if request.baseline is None else shrunk(request.baseline, report)
+        if smaller is not None and request.baseline is not None:
+            files.append((request.baseline.path, smaller))
+    rendering = Rendering(request.contracts, paint)
+    printed = render(report, given.format, rendering)
+    for form, path in given.output:
+        files.append((path, render(report, form, replace(rendering, paint=Paint()))))
+    status = report.strict_exit_status if request.strict else report.exit_status
+    if given.fail_on == "never" and status in EXIT_STATUS.values():
+        status = 0
+    return Answer(printed, status, tuple(files))

@@ -1,0 +1,251 @@
+"""The commands for daily use, on the packaged engines."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from checker.cli import main
+from checker.data import FIXTURES
+from checker.settings import OWN_FILE
+
+ENGINES, EXAMPLE = FIXTURES / "engines", FIXTURES / "example"
+SERVED = Path("server/toy_server/eagle3.py")
+
+
+@pytest.fixture
+def fork(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A repository with a copy of the toy server, and settings for a draft that it serves right."""
+    monkeypatch.setenv("EAGLE3_CHECK_CACHE", str(tmp_path / "cache"))
+    root = tmp_path / "fork"
+    shutil.copytree(ENGINES / "toy_server", root / "server")
+    shutil.copytree(ENGINES / "toy_trainer", root / "trainer")
+    for name in ("train", "serve", "target"):
+        config = json.loads((EXAMPLE / f"{name}.json").read_text("utf-8"))
+        config |= {"norm_before_residual": False} if name == "train" else {}
+        (root / f"{name}.json").write_text(json.dumps(config), "utf-8")
+    (root / OWN_FILE).write_text(
+        'train = "./trainer"\nserve = "./server"\ntrain-config = "train.json"\n'
+        'serve-config = "serve.json"\ntarget = "target.json"\n'
+    )
+    monkeypatch.chdir(root)
+    git("init", "-q", "-b", "main")
+    commit()
+    return root
+
+
+def git(*words: str) -> None:
+    plain = [
+        "-c",
+        "user.name=x",
+        "-c",
+        "user.email=x@example.org",
+        "-c",
+        "core.hooksPath=/dev/null",
+    ]
+    subprocess.run(["git", *plain, *words], check=True, capture_output=True)
+
+
+def commit() -> None:
+    git("add", "-A")
+    git("commit", "-q", "-m", "x")
+
+
+def edit(old: str, new: str, path: Path = SERVED) -> None:
+    text = path.read_text("utf-8")
+    assert old in text
+    path.write_text(text.replace(old, new), "utf-8")
+
+
+def break_it() -> None:
+    edit("self.lm_head(normed), kept", "self.lm_head(normed), normed")
+
+
+# --- hook -----------------------------------------------------------------------------------------
+
+
+def test_the_hook_is_silent_until_something_breaks(
+    fork: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["hook"]) == 0
+    assert capsys.readouterr().out == ""
+    break_it()
+    assert main(["hook", "-q"]) == 1
+    assert capsys.readouterr().out == "DIFFER: 1 violated: feedback\n"
+
+
+def test_the_hook_wants_settings(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert main(["hook"]) == 2
+    assert (
+        "no settings name a trainer and a server (run eagle3-check init)" in capsys.readouterr().err
+    )
+
+
+# --- baseline -------------------------------------------------------------------------------------
+
+
+def test_a_baseline_is_made_and_only_new_findings_count(
+    fork: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    break_it()
+    assert main(["baseline"]) == 0
+    assert "1 findings recorded" in capsys.readouterr().out
+    with Path(OWN_FILE).open("a") as file:
+        file.write('baseline = "eagle3-check-baseline.json"\n')
+    assert main(["verify"]) == 0
+    told = capsys.readouterr().out
+    assert "waived    in the baseline: was there when the baseline was made" in told
+    assert told.endswith("DIFFER: 1 violated: feedback (1 waived)\n")
+
+
+def test_a_baseline_shrinks_by_itself_and_grows_by_hand(
+    fork: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    break_it()
+    assert main(["baseline"]) == 0
+    with Path(OWN_FILE).open("a") as file:
+        file.write('baseline = "eagle3-check-baseline.json"\n')
+    git("checkout", "-q", str(SERVED))
+    assert main(["verify"]) == 0
+    assert json.loads(Path("eagle3-check-baseline.json").read_text())["findings"] == []
+    break_it()
+    assert main(["verify"]) == 1
+    assert main(["baseline"]) == 1
+    assert "not in eagle3-check-baseline.json: feedback" in capsys.readouterr().out
+    assert main(["baseline", "--accept", "feedback"]) == 2
+    assert main(["baseline", "--accept", "mlp", "--reason", "x"]) == 2
+    assert "no new finding is called mlp (there are: feedback)" in capsys.readouterr().err
+    assert main(["baseline", "--accept", "feedback", "--reason", "until the next draft"]) == 0
+    assert main(["verify"]) == 0
+    assert "in the baseline: until the next draft" in capsys.readouterr().out
+
+
+# --- waivers --------------------------------------------------------------------------------------
+
+
+def test_a_waiver_of_the_settings_covers_one_finding(
+    fork: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    break_it()
+    assert main(["verify", "--format=json"]) == 1
+    clauses = {c["id"]: c for c in json.loads(capsys.readouterr().out)["clauses"]}
+    name = clauses["feedback"]["fingerprint"]
+    with Path(OWN_FILE).open("a") as file:
+        file.write(f'[[waivers]]\nclause = "feedback"\nfingerprint = "{name}"\nreason = "known"\n'
+                   'owner = "me"\nexpires = 2999-01-01\n')  # fmt: skip
+    assert main(["verify"]) == 0
+    assert "waived    known (me, until 2999-01-01)" in capsys.readouterr().out
+    git("checkout", "-q", str(SERVED))
+    assert main(["verify"]) == 2
+    told = capsys.readouterr().out
+    assert f"{OWN_FILE}: waivers.0 (feedback): covers nothing: the clause holds" in told
+
+
+# --- gate -----------------------------------------------------------------------------------------
+
+
+def test_the_gate_has_nothing_to_do_where_no_pin_moved(
+    fork: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    Path("requirements.txt").write_text("toy-server==1.0\n")
+    commit()
+    break_it()  # no pin
+    assert main(["gate", "--base", "main"]) == 0
+    assert capsys.readouterr().out == "no pin moved since main: nothing to check\n"
+    assert main(["gate", "--base", "none"]) == 2
+    assert "--base: no revision none there" in capsys.readouterr().err
+
+
+@pytest.mark.network
+def test_the_gate_says_in_five_lines_what_an_upgrade_changes(
+    fork: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    lock = '[[package]]\nname = "sglang"\nversion = "%s"\n'
+    Path("uv.lock").write_text(lock % "0.5.16")
+    Path(OWN_FILE).write_text(
+        Path(OWN_FILE).read_text().replace('"./trainer"', '"speculators==0.9.0"')
+        .replace('"./server"', '"sglang"')
+    )  # fmt: skip
+    commit()
+    Path("uv.lock").write_text(lock % "0.5.18")
+    assert main(["gate", "--base=main", "--format=markdown", "--output=json=gate.json",
+                 "--output=sarif=gate.sarif"]) == 0  # fmt: skip
+    told = capsys.readouterr().out.partition("<details>")[0].split("\n")
+    assert told[0] == "### ✅ sglang 0.5.16 → 0.5.18: this draft is served as it was trained"
+    assert told[2].startswith("- pinned in `uv.lock:3`; trained by `speculators==0.9.0`")
+    assert told[3] == "- before: agree, after: agree"
+    assert told[4] == "- changed in meaning: nothing that this draft meets"
+    found = json.loads(Path("gate.json").read_text("utf-8"))
+    assert [(m["old"], m["new"]) for m in found["moves"]] == [("0.5.16", "0.5.18")]
+    assert json.loads(Path("gate.sarif").read_text("utf-8"))["version"] == "2.1.0"
+
+
+# --- init, doctor, cache, completion ---------------------------------------------------------------
+
+
+def test_init_writes_what_it_saw(fork: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["init"]) == 2
+    assert "is there already" in capsys.readouterr().err
+    Path("drafts").mkdir()
+    shutil.move("train.json", "drafts/config.json")
+    Path("uv.lock").write_text('[[package]]\nname = "sglang"\nversion = "0.5.18"\n')
+    Path("broken.lock").write_text("[[")
+    assert main(["init", "--force"]) == 0
+    told = capsys.readouterr()
+    assert "saw a pin: sglang==0.5.18 (uv.lock:3)" in told.err
+    assert "saw a draft: drafts/config.json (speculators' own format)" in told.err
+    text = Path(OWN_FILE).read_text("utf-8")
+    assert 'serve = "sglang==0.5.18"  # uv.lock:3; gate follows it' in text
+    assert 'draft = "drafts/config.json"' in text
+    assert "# target = " in text
+
+
+def test_init_sees_a_checkout_of_an_engine(fork: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["init", "server", "--dry-run"]) == 0
+    told = capsys.readouterr()
+    assert "saw a checkout of a server" in told.err
+    assert 'serve = "."' in told.out
+    assert not Path("server", OWN_FILE).exists()
+
+
+def test_init_of_an_empty_folder_says_so(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["init", str(tmp_path), "--write", str(tmp_path / "x.toml")]) == 0
+    assert "saw nothing that is known" in capsys.readouterr().err
+    assert main(["verify", "--settings", str(tmp_path / "x.toml"), "--train=x"]) == 2
+    assert main(["init", str(tmp_path / "none")]) == 2
+
+
+def test_doctor_says_what_the_program_stands_on(
+    fork: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["doctor"]) == 0
+    told = capsys.readouterr().out
+    assert f"settings: {OWN_FILE}" in told
+    assert "cache: " in told
+
+
+def test_the_cache_is_told_and_cleared(fork: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["verify"]) == 0
+    capsys.readouterr()
+    assert main(["cache", "info", "--format=json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["kinds"]["answers"]["files"] == 1
+    assert main(["cache", "clear"]) == 0
+    assert "files removed" in capsys.readouterr().out
+    assert main(["cache", "info"]) == 0
+    assert capsys.readouterr().out == f"{found['folder']}\n"
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "tcsh"])
+def test_completion_knows_the_commands(shell: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["completion", shell]) == 0
+    assert "baseline" in capsys.readouterr().out
