@@ -187,7 +187,7 @@ def test_the_gate_says_in_five_lines_what_an_upgrade_changes(
     assert json.loads(Path("gate.sarif").read_text("utf-8"))["version"] == "2.1.0"
 
 
-# --- init, doctor, cache, completion ---------------------------------------------------------------
+# --- init, doctor, cache, completion --------------------------------------------------------------
 
 
 def test_init_writes_what_it_saw(fork: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -196,7 +196,8 @@ def test_init_writes_what_it_saw(fork: Path, capsys: pytest.CaptureFixture[str])
     Path("drafts").mkdir()
     shutil.move("train.json", "drafts/config.json")
     Path("uv.lock").write_text('[[package]]\nname = "sglang"\nversion = "0.5.18"\n')
-    Path("broken.lock").write_text("[[")
+    Path("poetry.lock").write_text("[[")  # what cannot be read tells nothing
+    shutil.rmtree("server")
     assert main(["init", "--force"]) == 0
     told = capsys.readouterr()
     assert "saw a pin: sglang==0.5.18 (uv.lock:3)" in told.err

@@ -61,7 +61,7 @@ my-trainer = { version = "==1.1", extras = ["x"] }
 @pytest.mark.parametrize(
     ("path", "text", "found"),
     [
-        ("a/requirements-dev.txt", REQUIREMENTS, [("sglang", "0.5.16", 4), ("my_trainer", "1.0", 5)]),
+        ("a/requirements-x.txt", REQUIREMENTS, [("sglang", "0.5.16", 4), ("my_trainer", "1.0", 5)]),
         ("uv.lock", UV, [("my_trainer", "1.0", 5), ("sglang", "0.5.16", 9)]),
         ("poetry.lock", UV, [("my_trainer", "1.0", 5), ("sglang", "0.5.16", 9)]),
         ("pylock.toml", UV.replace("package", "packages"),
