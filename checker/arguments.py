@@ -95,6 +95,10 @@ def _add_verify(commands: Commands) -> None:
     )
     add_check(verify, "without any, an example pair of releases is checked")
     add_outputs(verify)
+    verify.add_argument(
+        "--watch", action="store_true",
+        help="check again whenever a file of a checkout changes (needs watchfiles)",
+    )  # fmt: skip
     add_access(verify)
 
 

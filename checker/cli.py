@@ -116,6 +116,10 @@ def _run(argv: Sequence[str], progress: Progress) -> int:
         from checker.sources.traffic import traffic
 
         say(traffic.told())
+    if getattr(given, "timings", False):
+        from checker.timings import told
+
+        say(told() or "answered from the cache")
     return status
 
 

@@ -27,6 +27,7 @@ from checker.judging.probes import Prober
 from checker.pairing import Opened, allow_deep_recursion, pairing, without_loading
 from checker.report.complete import complete
 from checker.reporting import report_of
+from checker.timings import timed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -50,7 +51,8 @@ def verify(request: VerifyRequest, opened: list[Opened] | None = None) -> Report
         InputError: something the user gave cannot be used.
     """
     allow_deep_recursion()
-    pair = pairing(request)
+    with timed("sources"):
+        pair = pairing(request)
     if opened is not None:
         opened += [pair.trainer, pair.server]
     if not request.witness:
@@ -143,7 +145,8 @@ class Reader:
         def extract(config: dict[str, Any]) -> Extraction:
             return extract_side(unloaded, Pool(), replace(inputs, config=config))
 
-        results = complete(Prober(extract).notes(case, judge(case)), pair.contract)
+        with timed("judgement"):
+            results = complete(Prober(extract).notes(case, judge(case)), pair.contract)
         drawn: tuple[tuple[Drawing, Drawing], ...] = ()
         if request.draw:
             from checker.drawing import drawings
@@ -184,7 +187,8 @@ class Reader:
         pool: Pool | None = None,
     ) -> tuple[Case, Inputs, Subject]:
         pool = Pool() if pool is None else pool
-        train = pair.trained(pair.trainer.subject(pair.stubs), pool, pair.train_config)
+        with timed("trainer"):
+            train = pair.trained(pair.trainer.subject(pair.stubs), pool, pair.train_config)
         stored = pair.stored(train)
         served = self.served(pair, request, train, pool, stored=stored, brief=brief)
         return case_of(pair, train, served, pool, stored=stored), served.inputs, served.subject
@@ -202,14 +206,17 @@ class Reader:
         """The server's side, given what training saves, with what its target hands over."""
         deployed = pair.server.subject(pair.stubs)
         inputs = pair.served(train, stored)
-        flags = handled(request, deployed, inputs)
+        with timed("launch line"):
+            flags = handled(request, deployed, inputs)
         if flags is not None:  # the draft is served with what the server makes of its flags
             pair, inputs = in_force(pair, inputs, flags)
         inputs = with_schedule(deployed, inputs)
-        serve = extract_side(deployed, pool, inputs)
+        with timed("server"):
+            serve = extract_side(deployed, pool, inputs)
         if serve.captures:
             serve.ranks = ranks_of(request, flags)
-            self._capture(pair, train, serve, inputs, brief)
+            with timed("target"):
+                self._capture(pair, train, serve, inputs, brief)
             if flags is not None and flags.target_doubt and serve.captured is not None:
                 serve.captured = doubted(serve.captured, flags.target_doubt)
         return Served(pair, serve, inputs, deployed, flags)

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import sys
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from checker.console import paint_for, save, say, write
 from checker.errors import InputError
 from checker.report.terminal import Paint
+from checker.timings import timed
 
 if TYPE_CHECKING:
     import argparse
@@ -22,6 +24,8 @@ if TYPE_CHECKING:
 
 def verify_command(given: argparse.Namespace, progress: Progress) -> int:
     """Checks a pair, or the example's where none is named."""
+    if given.watch:
+        return watch_command(given, progress)
     if given.train is None and given.serve is None:
         found = _verify_example(given, progress)
     else:
@@ -67,6 +71,55 @@ def _refuse_stray(given: argparse.Namespace) -> None:
             raise InputError(
                 f"{word} without --train and --serve", "name both sides", "command line"
             )
+
+
+def watch_command(given: argparse.Namespace, progress: Progress) -> int:
+    """The same again whenever a file changes that it may depend on, until it is interrupted.
+
+    Raises:
+        InputError: there is nothing to watch, or nothing to watch with.
+    """
+    folders = _folders(given)
+    if not folders:
+        raise InputError(
+            "nothing that is checked can change: no side is a folder",
+            "name a checkout with --train or --serve",
+            "--watch",
+        )
+    try:
+        import watchfiles
+    except ImportError:
+        remedy = "pip install 'eagle3-check[watch]'"
+        raise InputError("watchfiles is not installed", remedy, "--watch") from None
+    _once(given, progress)
+    endings = (".py", ".json", ".toml", ".yaml", ".safetensors")
+    changed = watchfiles.watch(*folders, watch_filter=lambda _, path: path.endswith(endings))
+    for _ in changed:
+        write("\n")
+        _once(given, progress)
+    return 0
+
+
+def _once(given: argparse.Namespace, progress: Progress) -> None:
+    """One check; what cannot be used is said, and may be mended while the watch goes on."""
+    try:
+        printed(answer_to(given, progress), given)
+    except InputError as error:
+        for problem in error.problems:
+            say(str(problem))
+    sys.stdout.flush()
+
+
+def _folders(given: argparse.Namespace) -> list[Path]:
+    """The folders of what is checked, those in which other ones lie alone."""
+    paths = [given.train, given.serve, given.draft, given.serve_draft, given.train_config,
+             given.serve_config, given.target]  # fmt: skip
+    found = {Path(path).resolve() for path in paths if path and Path(path).exists()}
+    sides = {Path(path).resolve() for path in paths[:2] if path and Path(path).is_dir()}
+    if not sides:
+        return []
+    folders = {path if path.is_dir() else path.parent for path in found}
+    return sorted(f for f in folders if not any(other in f.parents for other in folders))
 
 
 def printed(found: Answer, given: argparse.Namespace) -> int:
@@ -128,9 +181,10 @@ def _rendered(
         if smaller is not None and request.baseline is not None:
             files.append((request.baseline.path, smaller))
     rendering = Rendering(request.contracts, paint)
-    printed = render(report, given.format, rendering)
-    for form, path in given.output:
-        files.append((path, render(report, form, replace(rendering, paint=Paint()))))
+    with timed("report"):
+        printed = render(report, given.format, rendering)
+        for form, path in given.output:
+            files.append((path, render(report, form, replace(rendering, paint=Paint()))))
     status = report.strict_exit_status if request.strict else report.exit_status
     if given.fail_on == "never" and status in EXIT_STATUS.values():
         status = 0

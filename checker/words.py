@@ -135,6 +135,9 @@ def add_access(command: argparse.ArgumentParser) -> None:
         "-v", "--verbose", action="store_true", help="say on standard error what was fetched"
     )
     access.add_argument(
+        "--timings", action="store_true", help="say on standard error how long stages took"
+    )
+    access.add_argument(
         "--no-cache", action="store_true", help="extract again; what was fetched is kept"
     )
 

@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
+import signal
 import subprocess
+import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -250,3 +254,33 @@ def test_the_cache_is_told_and_cleared(fork: Path, capsys: pytest.CaptureFixture
 def test_completion_knows_the_commands(shell: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["completion", shell]) == 0
     assert "baseline" in capsys.readouterr().out
+
+
+# --- watch, timings -------------------------------------------------------------------------------
+
+
+def test_watching_checks_again_when_a_file_changes(fork: Path) -> None:
+    command = [sys.executable, "-u", "-m", "checker", "verify", "--watch", "-q"]
+    variables = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[1])}
+    with subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=variables
+    ) as run:
+        assert run.stdout is not None
+        assert run.stdout.readline().startswith("AGREE: ")
+        time.sleep(1)  # the first check has ended, and watching begins
+        break_it()
+        assert run.stdout.readline() == "\n"
+        assert run.stdout.readline() == "DIFFER: 1 violated: feedback\n"
+        run.send_signal(signal.SIGINT)
+        assert run.wait(timeout=20) in (0, 130)
+
+
+def test_there_has_to_be_something_to_watch(fork: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["verify", "--watch", "--isolated", "--train=a==1", "--serve=b==2"]) == 2
+    assert "--watch: nothing that is checked can change" in capsys.readouterr().err
+
+
+def test_timings_are_told(fork: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["verify", "--timings", "--no-cache"]) == 0
+    told = capsys.readouterr().err
+    assert all(f"{stage} " in told for stage in ("sources", "trainer", "server", "judgement"))
