@@ -12,9 +12,11 @@ import time
 from pathlib import Path
 
 import pytest
+from jsonschema import Draft202012Validator
+from referencing import Registry, Resource
 
 from checker.cli import main
-from checker.data import FIXTURES
+from checker.data import FIXTURES, SCHEMAS
 from checker.settings import OWN_FILE
 
 ENGINES, EXAMPLE = FIXTURES / "engines", FIXTURES / "example"
@@ -187,6 +189,10 @@ def test_the_gate_says_in_five_lines_what_an_upgrade_changes(
     assert told[3] == "- before: agree, after: agree"
     assert told[4] == "- changed in meaning: nothing that this draft meets"
     found = json.loads(Path("gate.json").read_text("utf-8"))
+    parts = {p.name: Resource.from_contents(json.loads(p.read_text())) for p in SCHEMAS.iterdir()}
+    schema = parts["gate.schema.json"].contents
+    registry = Registry().with_resources([*parts.items()])
+    assert [*Draft202012Validator(schema, registry=registry).iter_errors(found)] == []
     assert [(m["old"], m["new"]) for m in found["moves"]] == [("0.5.16", "0.5.18")]
     assert json.loads(Path("gate.sarif").read_text("utf-8"))["version"] == "2.1.0"
 

@@ -37,8 +37,8 @@ _KINDS = {
     "values": "wires",
 }
 """The schema of a file that names none, by a key that only such files have."""
-REPORTS = frozenset(("report", "solution", "changes", "matrix"))
-"""Schemas of what commands answer."""
+REPORTS = frozenset(("report", "solution", "changes", "matrix", "gate", "settings"))
+"""Schemas of what commands answer, and of settings: of what is no contract file."""
 
 
 def own_files() -> list[Path]:
