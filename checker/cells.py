@@ -27,7 +27,7 @@ from checker.verdicts import Verdicts
 from checker.verify import Reader, Served, case_of, results_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Mapping
 
     from checker.pairing import Opened
     from checker.report.matrix import Cell, Outcome
@@ -203,19 +203,30 @@ class Columns:
 
     # -- cells ------------------------------------------------------------------------------
 
-    def _cells(self, column: Column, server: Opened, target: str) -> Iterator[Cell]:
-        pairs = {train: self._pair(train, server, target) for train in column.trainers}
-        for name in self.configurations:
-            beside = _Beside(self._reader, self._request.check)
-            for train, pair in pairs.items():
+    def _cells(self, column: Column, server: Opened, target: str) -> list[Cell]:
+        """The cells of a target, configuration by configuration.
+
+        They are made trainer by trainer: the syntax trees of all of them would take more memory
+        than everything else.
+        """
+        beside = {name: _Beside(self._reader, self._request.check) for name in self.configurations}
+        found: dict[tuple[str, str], Cell] = {}
+        for train in column.trainers:
+            pair = self._pair(train, server, target)
+            for name, served in beside.items():
                 trained = self._of_trainer(pair, train, target, name)
                 asked = self._set(pair, name)
-                outcome = self._concluded(asked, trained, beside)
+                outcome = self._concluded(asked, trained, served)
                 if not self._given and not asked.renames:
-                    asked, outcome = self._named(asked, trained, outcome, beside)
-                    pairs[train] = replace(pair, renames=asked.renames)
+                    asked, outcome = self._named(asked, trained, outcome, served)
+                    pair = replace(pair, renames=asked.renames)
                 renames = tuple(f"{old}={new}" for old, new in asked.renames)
-                yield cell_of((train, column.server, target, name), outcome, renames)
+                place = (train, column.server, target, name)
+                found[name, train] = cell_of(place, outcome, renames)
+            if pair.trainer.is_parsed:
+                pair.trainer.forget()
+                gc.collect()
+        return [found[name, train] for name in beside for train in column.trainers]
 
     def _concluded(self, asked: Pairing, trained: Trained, beside: _Beside) -> Outcome:
         """What is to be said of a cell: what was concluded from the same two graphs, or anew."""

@@ -83,6 +83,11 @@ class Opened:
         workspace = self.workspaces.setdefault(len(trees), Workspace(list(trees)))
         return Subject(self.engine, workspace, stubs, self.tree.label, self.keeper)
 
+    @property
+    def is_parsed(self) -> bool:
+        """Whether syntax trees are held."""
+        return any(workspace.is_parsed for workspace in self.workspaces.values())
+
     def forget(self) -> None:
         """Drops what was parsed and read, as far as it can be had again unchanged."""
         self.workspaces.clear()

@@ -197,6 +197,11 @@ class Workspace:
         self.trees: list[TreeLike] = [Watched(t, n, self._ledgers) for n, t in enumerate(trees)]
 
     @property
+    def is_parsed(self) -> bool:
+        """Whether any file was parsed."""
+        return any(self._modules.values())
+
+    @property
     def sources(self) -> tuple[TreeLike, ...]:
         """The trees themselves: what is read there is not noted."""
         return tuple(self._trees)
