@@ -71,13 +71,15 @@ def megabytes(size: int) -> str:
 
 def checkup(settings: Settings, contracts: Iterable[Added]) -> Iterator[str]:
     """A line for each thing that may be wrong."""
-    import importlib.util
+    from importlib import metadata
 
     from checker.engines import load_engines
 
     yield f"eagle3-check {__version__} on Python {platform.python_version()} ({platform.system()})"
-    has_torch = importlib.util.find_spec("torch") is not None
-    said = "is here" if has_torch else "is not (pip install 'eagle3-check[trace]')"
+    try:
+        said = f"{metadata.version('torch')} is here"
+    except metadata.PackageNotFoundError:
+        said = "is not here (pip install 'eagle3-check[trace]')"
     yield f"torch, for trace and --witness: {said}"
     git = shutil.which("git")
     yield f"git, for git: sources and gate: {git or 'is not here'}"
