@@ -71,14 +71,14 @@ def megabytes(size: int) -> str:
 
 def checkup(settings: Settings, contracts: Iterable[Added]) -> Iterator[str]:
     """A line for each thing that may be wrong."""
-    from importlib import metadata
+    from importlib.metadata import PackageNotFoundError, version
 
     from checker.engines import load_engines
 
     yield f"eagle3-check {__version__} on Python {platform.python_version()} ({platform.system()})"
     try:
-        said = f"{metadata.version('torch')} is here"
-    except metadata.PackageNotFoundError:
+        said = f"{version('torch')} is here"
+    except PackageNotFoundError:
         said = "is not here (pip install 'eagle3-check[trace]')"
     yield f"torch, for trace and --witness: {said}"
     git = shutil.which("git")
