@@ -145,7 +145,7 @@ def _named(m: Machine, function: Function, count: int, known: dict[str, Value]) 
 
 
 def own(m: Machine, module: Value, path: Value) -> Value:
-    """The function, `Class.method` or class that a module's file defines, whatever stands in for it.
+    """A function, `Class.method` or class as a module's file defines it, whatever stands in for it.
 
     Without its decorators, so that a function is called with all it takes; None where there is
     none. A class stands on those of its bases that the same file defines as they are there, too.

@@ -71,7 +71,10 @@ def _ending(m: Machine, function: Value) -> Value:
             meant = meant and place is not None and place.source == m.engine
             return ("raised" if meant else "open", f"{words} ({place})")
         except Stuck as stuck:
-            return ("open", f"{stuck.reason} ({stuck.location})" if stuck.location else stuck.reason)
+            return (
+                "open",
+                f"{stuck.reason} ({stuck.location})" if stuck.location else stuck.reason,
+            )
         doubt = next(iter(m.doubts.items()), None)
         return ("done", "") if doubt is None else ("open", f"{doubt[0]} ({doubt[1]})")
 
