@@ -18,7 +18,7 @@ from checker.request import (
     ExtractRequest,
     TraceRequest,
 )
-from checker.stored.folder import folder_config, read_checkpoint
+from checker.stored.folder import CONFIG, folder_config, read_checkpoint, untensored
 from checker.words import (
     CLASS,
     SPEC,
@@ -299,6 +299,12 @@ def verify_request(
     copied = None if serve_draft is None else read_checkpoint(serve_draft, needed=True)
     own = None if draft is None else folder_config(draft)
     other = own if serve_draft is None else folder_config(serve_draft)
+    for option, folder, config, instead in (
+        ("train-config", draft, own, given.train_config),
+        ("serve-config", serve_draft or draft, other, given.serve_config),
+    ):
+        if folder is not None and config is None and instead is None:
+            raise InputError(f"holds no {CONFIG}", f"give one with --{option}", folder)
     check = checked(
         given,
         progress,
@@ -313,6 +319,7 @@ def verify_request(
         python=given.python,
         prepare=given.prepare,
         strict=given.strict,
+        notes=(*check.notes, *untensored(draft, tensors)),
         draft=tensors,
         serve_draft=copied,
         max_unproven=allowed(given),

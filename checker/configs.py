@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import json
 import os
 from dataclasses import dataclass
@@ -41,8 +42,10 @@ def read_config(given: str) -> ConfigFile:
 
 def parse_object(raw: bytes, place: str) -> dict[str, Any]:
     """The JSON object in these bytes; `place` is what errors call them."""
+    if raw.startswith(codecs.BOM_UTF8):  # which the libraries that load configurations refuse
+        _unusable(place, "begins with a byte order mark", "save it as UTF-8 without one")
     try:
-        data = json.loads(raw.decode("utf-8-sig"), object_pairs_hook=_unique_keys)
+        data = json.loads(raw.decode(), object_pairs_hook=_unique_keys)
     except UnicodeDecodeError as error:
         _unusable(place, f"is not UTF-8 text (byte {error.start})", "give a JSON file")
     except json.JSONDecodeError as error:

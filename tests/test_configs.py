@@ -9,7 +9,7 @@ from checker.errors import InputError
 
 
 def test_a_folder_stands_for_the_config_in_it(tmp_path: Path) -> None:
-    (tmp_path / "config.json").write_text('\ufeff{"a": 1}', "utf-8")
+    (tmp_path / "config.json").write_text('{"a": 1}', "utf-8")
     assert read_config(str(tmp_path)) == read_config(str(tmp_path / "config.json"))
     assert read_config(str(tmp_path)).data == {"a": 1}
 
@@ -19,6 +19,7 @@ def test_a_folder_stands_for_the_config_in_it(tmp_path: Path) -> None:
     [
         (b'{"a": 1,\n "b" 2}', ":2:6", "not valid JSON"),
         (b"", ":1:1", "not valid JSON"),
+        (b'\xef\xbb\xbf{"a": 1}', "", "begins with a byte order mark"),
         (b"[1]", "", "holds a list, not an object"),
         (b"3", "", "holds a number"),
         (b"true", "", "holds a boolean"),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from checker.graph.terms import unknowns
-from checker.interpreter import calls, indexing, open_values
+from checker.interpreter import calls, indexing
 from checker.interpreter.outline_parts import like, note, tensors_of
 from checker.interpreter.tensors import Tensor, arranged, from_term, op, unknown_tensor
 from checker.interpreter.values import Instance, Native, Unknown, Value
@@ -26,7 +26,6 @@ def natives() -> dict[str, Value]:
         "anything": _anything,
         "unclear": _unclear,
         "apart": _apart,
-        "open_config": _open_config,
         "reduced": _reduced,
         "handed_over": _handed_over,
         "is_taken_from": _is_taken_from,
@@ -91,10 +90,6 @@ def _apart(m: Machine, function: Value, index: Value, prefix: Value) -> Value:
         return calls.call(m, function, [], {"idx": index, "prefix": prefix})
     finally:
         outline.building = building
-
-
-def _open_config(_: Machine, reason: Value, given: Value, everywhere: Value) -> Value:
-    return open_values.opened(str(reason), given, dict(everywhere))
 
 
 def _is_taken_from(m: Machine, part: Value, whole: Value) -> bool:

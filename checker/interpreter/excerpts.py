@@ -10,12 +10,15 @@ import ast
 from typing import TYPE_CHECKING
 
 from checker.interpreter import calls, imports, statements
+from checker.interpreter import classes as classes_
 from checker.interpreter.machine import Frame
 from checker.interpreter.values import (
     BoundMethod,
     ClassMethod,
     ClassValue,
     Function,
+    ModuleValue,
+    Scope,
     StaticMethod,
     Value,
 )
@@ -142,9 +145,10 @@ def _named(m: Machine, function: Function, count: int, known: dict[str, Value]) 
 
 
 def own(m: Machine, module: Value, path: Value) -> Value:
-    """The function (or `Class.method`) that a module's file defines, whatever stands in for it.
+    """A function, `Class.method` or class as a module's file defines it, whatever stands in for it.
 
-    Without its decorators, so that it is called with all it takes; None where there is none.
+    Without its decorators, so that a function is called with all it takes; None where there is
+    none. A class stands on those of its bases that the same file defines as they are there, too.
     """
     home = m.module(str(module))
     body = [] if home is None or home.file is None else home.file.body
@@ -152,9 +156,27 @@ def own(m: Machine, module: Value, path: Value) -> Value:
     for part_of in outer:
         body = next((s.body for s in body if isinstance(s, ast.ClassDef) and s.name == part_of), [])
     for stmt in body:
-        if isinstance(stmt, ast.FunctionDef) and stmt.name == name and home is not None:
-            return Function(name, stmt, home, home.scope)
+        match stmt:
+            case ast.FunctionDef() if stmt.name == name and home is not None:
+                return Function(name, stmt, home, home.scope)
+            case ast.ClassDef() if stmt.name == name and home is not None and not outer:
+                return _own_class(m, home, stmt)
+            case _:
+                pass
     return None
+
+
+def _own_class(m: Machine, home: ModuleValue, stmt: ast.ClassDef) -> Value:
+    key = ("own class", home.name, stmt.name)
+    if key not in m.shared:
+        bases = [base.id for base in stmt.bases if isinstance(base, ast.Name)]
+        assert home.file is not None
+        own_bases = [s for s in home.file.body if isinstance(s, ast.ClassDef) and s.name in bases]
+        scope = Scope({base.name: _own_class(m, home, base) for base in own_bases})
+        frame = Frame(scope, home, stmt.name, stmt)
+        m.run_in(frame, lambda: classes_.define_class(m, frame, stmt))
+        m.shared[key] = scope.names[stmt.name]
+    return m.shared[key]
 
 
 def part(body: list[ast.stmt], prefixes: tuple[str, ...]) -> list[ast.stmt]:

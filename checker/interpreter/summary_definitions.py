@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import sys
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from checker.interpreter import excerpts, slicing
+from checker.interpreter import calls, excerpts, slicing
 from checker.interpreter.tensors import Tensor
 from checker.interpreter.values import (
     ClassValue,
@@ -16,7 +18,7 @@ from checker.interpreter.values import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     from checker.interpreter.machine import Machine
 
@@ -39,20 +41,52 @@ def _attempt(m: Machine, function: Value, *passed: Value) -> Value:
     exceptions of the types that are passed go on, where the engine's own files raise them. True
     where the function came to its end.
     """
-    from checker.interpreter import calls
+    with _apart(m):
+        try:
+            calls.call(m, function, [], {})
+            return True
+        except Raised as raised:
+            place = raised.location
+            if raised.type_name in passed and place is not None and place.source == m.engine:
+                raise
+            return False
+        except Stuck:
+            return False
 
+
+def _ending(m: Machine, function: Value) -> Value:
+    """How a function ends that is run for that alone: (kind, words).
+
+    `done`; `raised`, by a statement of the engine's own files that is there to raise; or `open`
+    where that is not known: an exception may be one of what is only modelled.
+    """
+    with _apart(m):
+        try:
+            calls.call(m, function, [], {})
+        except Raised as raised:
+            place, words = raised.location, f"{raised.type_name}: {raised.message}"
+            if m.debug:
+                sys.stderr.write("\n".join(raised.trail) + "\n")
+            meant = raised.explicit or raised.type_name == "AssertionError"
+            meant = meant and place is not None and place.source == m.engine
+            return ("raised" if meant else "open", f"{words} ({place})")
+        except Stuck as stuck:
+            return (
+                "open",
+                f"{stuck.reason} ({stuck.location})" if stuck.location else stuck.reason,
+            )
+        doubt = next(iter(m.doubts.items()), None)
+        return ("done", "") if doubt is None else ("open", f"{doubt[0]} ({doubt[1]})")
+
+
+@contextmanager
+def _apart(m: Machine) -> Iterator[None]:
+    """What is run now leaves no doubts, no reads and no frames behind."""
     doubts, reads, frames = dict(m.doubts), len(m.reads), len(m.frames)
+    m.doubts.clear()
     m.attempting += 1
     try:
-        calls.call(m, function, [], {})
-        return True
-    except Raised as raised:
-        place = raised.location
-        if raised.type_name in passed and place is not None and place.source == m.engine:
-            raise
-        return False
-    except Stuck:
-        return False
+        yield
     finally:
         m.attempting -= 1
         del m.frames[frames:]
@@ -221,7 +255,6 @@ def _annotation(m: Machine, cls: Value, name: Value) -> Value:
 
 
 def _call_validator(m: Machine, function: Value, cls: Value, value: Value) -> Value:
-    from checker.interpreter import calls
     from checker.interpreter.values import ClassMethod
 
     if isinstance(function, ClassMethod):
@@ -275,6 +308,7 @@ DEFINITIONS: dict[str, Callable[..., Value]] = {
     "children": _children,
     "walk": _walk,
     "attempt": _attempt,
+    "ending": _ending,
     "parameters_of": _parameters_of,
     "fields": _fields,
     "functions_of": _functions_of,

@@ -6,7 +6,7 @@ import ast
 import json
 from typing import TYPE_CHECKING, Final
 
-from checker.interpreter import attributes, classes, options
+from checker.interpreter import attributes, classes, open_values, options
 from checker.interpreter.classes import annotation_head
 from checker.interpreter.values import (
     ClassMethod,
@@ -167,12 +167,18 @@ def _parsed(m: Machine, text: Value) -> Value:
         return None
 
 
+def _open_config(_: Machine, reason: Value, given: Value, everywhere: Value) -> Value:
+    """A configuration of which only what is given is known."""
+    return open_values.opened(str(reason), given, dict(everywhere))
+
+
 FIELDS: dict[str, Callable[..., Value]] = {
     "dataclass_fields": _dataclass_fields,
     "functions_with": _functions_with,
     "mistyped": _mistyped,
     "blame": _blame,
     "doubt": _doubt,
+    "open_config": _open_config,
     "parsed": _parsed,
     "hint": options.hint,
     "hint_texts": options.hint_texts,

@@ -21,7 +21,7 @@ from checker.interpreter.broadcasting import as_tensor, elementwise
 from checker.interpreter.host_methods import MISSING
 from checker.interpreter.hosting import applied
 from checker.interpreter.tensor_names import OTHER_NAMES
-from checker.interpreter.tensors import Tensor, filled, op
+from checker.interpreter.tensors import Root, Tensor, filled, op
 from checker.interpreter.values import External, Native, Unknown, Value
 
 if TYPE_CHECKING:
@@ -228,6 +228,10 @@ def _same_element_type(m: Machine, t: Tensor, source: Tensor, name: str) -> None
 
 
 def _is_contiguous(m: Machine, t: Tensor, *args: Value, **kwargs: Value) -> Value:
+    """A parameter that was made as it is lies in one piece; of others it is not followed."""
+    whole = t.axes == tuple((axis,) for axis in range(len(t.axes)))
+    if t.parameter and whole and isinstance(t.storage, Root) and not t.term(m).args:
+        return True
     return m.unknown("whether a tensor is contiguous", harmless=True)
 
 

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from checker.contract.model import Clause
     from checker.engines import Extraction
     from checker.engines.description import VocabularyTensors
+    from checker.graph.terms import Term
     from checker.judging.judge import Case
     from checker.location import Location
     from checker.stored.header import StoredTensor
@@ -83,15 +84,15 @@ def surplus(case: Case) -> list[str]:
 
     The draft that was trained had them, so the configuration is not the one it was trained with.
     """
-    if case.stored is None or case.stored.serve is not None:
+    if case.stored is None:
         return []
+    unclear = {item.name for item in case.stored.given if item.doubt is not None}
     return sorted(
-        item.name
-        for item in case.stored.given
-        if item.trained is None
-        and item.doubt is None
-        and item.name not in case.train.checkpoint
-        and owner_of_parameter(case, _BIAS.sub(".weight", item.name), 0) is not None
+        name
+        for name in (case.stored.draft or case.stored.folder).tensors
+        if name not in unclear
+        and name not in case.train.checkpoint
+        and owner_of_parameter(case, _BIAS.sub(".weight", name), 0) is not None
     )
 
 
@@ -124,6 +125,23 @@ def values(case: Case, results: Mapping[str, ClauseResult]) -> ClauseResult | No
         if wrong is not None:
             return _violated(clause, f"{name} in {folder.path} {wrong}")
     return None
+
+
+def keeps_ids(case: Case, found: Term) -> bool:
+    """Whether the server makes of the stored map that each draft id is its own target id."""
+    if case.stored is None:
+        return False
+    added = [arg for arg in found.args if arg.op == "iota"] if found.op == "add" else []
+    parameters = [found] if found.op == "param" else [a for a in found.args if a not in added]
+    if len(parameters) != 1 or parameters[0].op != "param" or len(added) != len(found.args[1:]):
+        return False
+    name = parameters[0].attr("name")
+    held = (i for i in case.stored.given if identity(i, case.train.checkpoint) == name)
+    tensor = next((item.stored for item in held), None)
+    numbers = None if tensor is None else integers(tensor)
+    if tensor is None or numbers is None or len(tensor.shape) != 1:
+        return False
+    return _targets(numbers, bool(added)) == list(range(len(numbers)))
 
 
 def _wrong(
@@ -178,12 +196,12 @@ def _mismatch(targets: list[int], marks: array.array[int] | None, top: int | Non
 # -- where everything went -------------------------------------------------------------------------
 
 
-def accounted(stored: Stored, serve: Extraction) -> Accounts:
+def accounted(stored: Stored, train: Extraction, serve: Extraction) -> Accounts:
     """Every tensor of the served folder and every parameter of the server."""
     rows = []
     names: dict[str, str] = {}
     for item in stored.given:
-        name = identity(item, serve.checkpoint)
+        name = identity(item, train.checkpoint)
         names[name] = item.name
         parameter = serve.weights.get(name) if item.doubt is None else None
         place = None if parameter is not None else serve.left_at.get(item.name)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from checker.graph.terms import postorder, unknowns
+from checker.judging import stored
 from checker.report.model import RAISES, ClauseResult, SideValue, Status
 
 if TYPE_CHECKING:
@@ -105,7 +106,8 @@ def vocabulary(case: Case, results: Mapping[str, ClauseResult]) -> ClauseResult 
         return _unproven(
             clause, "the draft knows some of the target's tokens, and nobody maps them"
         )
-    if wanted is found:
+    plain = wanted is None and found is not None and not _is_part(case)
+    if wanted is found or (plain and found is not None and stored.keeps_ids(case, found)):
         return ClauseResult(
             clause.id, Status.HOLDS, clause.severity, train=trained, serve=SideValue(None, places)
         )

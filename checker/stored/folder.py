@@ -22,6 +22,7 @@ _INDEX = "model.safetensors.index.json"
 _SINGLE = "model.safetensors"
 _ENDING = ".safetensors"
 _PICKLED = (".bin", ".pt", ".pth", ".ckpt", ".pkl")
+_FOREIGN = (".gguf", ".npz", ".npy", ".h5", ".msgpack", ".onnx", ".tensors")
 _CONVERT = "save it as safetensors: pickled files can run code when they are opened"
 
 
@@ -46,9 +47,16 @@ def is_folder(given: str) -> bool:
 
 def folder_config(given: str) -> ConfigFile | None:
     """The configuration in a folder, or in a file that is given in its place, if there is one."""
-    if is_folder(given) and not (Path(given) / CONFIG).exists():
+    if is_folder(given) and not os.path.lexists(Path(given) / CONFIG):
         return None
     return read_config(given)
+
+
+def untensored(given: str | None, found: Checkpoint | None) -> tuple[str, ...]:
+    """What is taken for granted of a draft's folder that holds a configuration alone."""
+    if given is None or found is not None or not is_folder(given):
+        return ()
+    return (f"{given} holds no tensors: what the trainer saves stands for them",)
 
 
 def read_checkpoint(given: str, *, needed: bool = False) -> Checkpoint | None:
@@ -64,13 +72,15 @@ def read_checkpoint(given: str, *, needed: bool = False) -> Checkpoint | None:
         if needed:
             raise InputError("is no folder", "give the folder of the served copy", given)
         return None
-    names = sorted(os.listdir(folder))  # noqa: PTH208 - names are all that is needed
+    # loaders look for *.safetensors, which leaves out what begins with a dot
+    names = sorted(name for name in _listed(folder) if not name.startswith("."))
     files = _files(folder, names)
     pickled = tuple(name for name in names if name.endswith(_PICKLED))
     if not files:
         if pickled:
             shown = ", ".join(pickled[:3]) + (", …" if len(pickled) > 3 else "")
             raise InputError(f"holds pickled tensors only ({shown})", _CONVERT, given)
+        _elsewhere(folder, names)
         if needed:
             raise InputError("holds no safetensors file", "give the draft's folder", given)
         return None
@@ -87,6 +97,28 @@ def read_checkpoint(given: str, *, needed: bool = False) -> Checkpoint | None:
         seal.update(repr(marks).encode())
     _check_index(folder, tensors)
     return Checkpoint(given, dict(sorted(tensors.items())), pickled, seal.hexdigest())
+
+
+def _listed(folder: Path) -> list[str]:
+    try:
+        return os.listdir(folder)  # noqa: PTH208 - names are all that is needed
+    except OSError as error:
+        message = f"cannot be looked into: {error.strerror}"
+        raise InputError(message, "give a readable folder", str(folder)) from None
+
+
+def _elsewhere(folder: Path, names: Sequence[str]) -> None:
+    """Tensors that no loader finds: in another format, or in a folder below."""
+    foreign = next((name for name in names if name.endswith(_FOREIGN)), None)
+    if foreign is not None:
+        raise InputError(
+            f"holds tensors in {foreign} only", "save them as safetensors", str(folder)
+        )
+    for name in names:
+        inner = folder / name
+        if inner.is_dir() and any(inside.endswith(_ENDING) for inside in _listed(inner)):
+            message = f"holds no tensors but those in {name}, where no loader looks"
+            raise InputError(message, f"give {inner}", str(folder))
 
 
 def _refuse_file(given: str) -> None:
@@ -116,7 +148,7 @@ def _files(folder: Path, names: Sequence[str]) -> list[Path]:
 
 def _index(folder: Path) -> dict[str, str]:
     path = folder / _INDEX
-    if not path.exists():
+    if not path.is_file():
         return {}
     found = read_config(str(path)).data.get("weight_map")
     if not isinstance(found, dict) or not all(isinstance(v, str) for v in found.values()):

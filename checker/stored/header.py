@@ -16,9 +16,10 @@ if TYPE_CHECKING:
 MAX_HEADER = 100_000_000
 """The limit that the format's own library has."""
 
-_SIZES = {
-    "BOOL": 1, "U8": 1, "I8": 1, "F8_E5M2": 1, "F8_E4M3": 1, "F8_E8M0": 1, "U16": 2, "I16": 2,
-    "F16": 2, "BF16": 2, "U32": 4, "I32": 4, "F32": 4, "U64": 8, "I64": 8, "F64": 8, "C64": 8,
+_BITS = {
+    "BOOL": 8, "U8": 8, "I8": 8, "F8_E5M2": 8, "F8_E4M3": 8, "F8_E8M0": 8, "F8_E4M3FNUZ": 8,
+    "F8_E5M2FNUZ": 8, "F4": 4, "F6_E2M3": 6, "F6_E3M2": 6, "U16": 16, "I16": 16, "F16": 16,
+    "BF16": 16, "U32": 32, "I32": 32, "F32": 32, "U64": 64, "I64": 64, "F64": 64, "C64": 64,
 }  # fmt: skip
 _METADATA = "__metadata__"
 _LFS = b"version https://git-lfs"
@@ -77,14 +78,18 @@ def read_header(path: Path) -> dict[str, StoredTensor]:
 
 def _entries(path: Path, raw: bytes) -> dict[str, Any]:
     try:
-        entries = json.loads(raw, object_pairs_hook=_unique)
+        entries = json.loads(raw.decode(), object_pairs_hook=_unique)
     except _TwiceError as error:
         _broken(path, f"has the name {error} twice in its header")
     except (ValueError, RecursionError):
         _broken(path, "has a header that is no JSON")
     if not isinstance(entries, dict):
         _broken(path, "has a header that is no JSON object")
-    entries.pop(_METADATA, None)
+    if not raw.startswith(b"{"):
+        _broken(path, "has a header that does not begin with its JSON object")
+    told = entries.pop(_METADATA, {})
+    if not isinstance(told, dict) or not all(isinstance(text, str) for text in told.values()):
+        _broken(path, f"has a header whose {_METADATA} are no texts")
     return entries
 
 
@@ -112,18 +117,31 @@ def _tensors(path: Path, entries: dict[str, Any], data: int, size: int) -> dict[
                 pass
             case _:
                 _broken(path, f"does not say dtype, shape and place of {name!r}")
-        wanted = _SIZES.get(dtype, 0) * math.prod(shape)
-        if (dtype in _SIZES and end - start != wanted) or not 0 <= start <= end:
+        bits = _BITS.get(dtype)
+        if bits is None:
+            message = f"holds {name!r} as {dtype!r}, which is no kind of numbers that is known"
+            raise InputError(message, "save it as another kind, or fetch it again", str(path))
+        wanted, rest = divmod(bits * math.prod(shape), 8)
+        if rest or end - start != wanted or not 0 <= start <= end:
             _broken(path, f"gives {name!r} {end - start} bytes where {dtype} {shape} has {wanted}")
         if data + end > size:
             _broken(path, f"ends before the values of {name!r} do")
         found[name] = StoredTensor(name, dtype, tuple(shape), str(path), data + start, end - start)
-    last = None
-    for tensor in sorted(found.values(), key=lambda t: (t.start, t.size)):
-        if last is not None and tensor.start < last.start + last.size:
-            _broken(path, f"gives {last.name!r} and {tensor.name!r} the same bytes")
-        last = tensor
+    _all_used(path, found, data, size)
     return found
+
+
+def _all_used(path: Path, found: dict[str, StoredTensor], data: int, size: int) -> None:
+    """Every byte behind the header belongs to one tensor: the format's own library asks for it."""
+    last, reached = "", data
+    for tensor in sorted(found.values(), key=lambda t: (t.start, t.size)):
+        if tensor.start < reached:
+            _broken(path, f"gives {last!r} and {tensor.name!r} the same bytes")
+        if tensor.start > reached:
+            _broken(path, f"has {tensor.start - reached} bytes before {tensor.name!r} of no tensor")
+        last, reached = tensor.name, tensor.start + tensor.size
+    if reached < size:
+        _broken(path, f"has {size - reached} bytes at its end that belong to no tensor")
 
 
 def _broken(path: Path, message: str) -> NoReturn:

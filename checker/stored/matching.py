@@ -108,14 +108,12 @@ def matched(
         if kind != tensor.kind or (kind == "float" and not tensor.is_plain):
             coded[name] = tensor.dtype
 
-    saved = dict.fromkeys(trained)
     if draft is not None:
         for name in trained:
             if name in draft.tensors:
                 compare(name, draft.tensors[name], draft)
             else:
                 lacking[name] = draft.path
-        saved = dict.fromkeys(draft.tensors)
     if serve is None:
         assert draft is not None  # noqa: S101 - one of the two there is
         given = [
@@ -124,9 +122,10 @@ def matched(
         doubtful = {item.shape for item in given if item.doubt}
         sure = {n: path for n, path in lacking.items() if tuple(trained[n][0]) not in doubtful}
         return Stored(draft, None, tuple(given), sure, tuple(misfits), coded)
-    given = _served(saved, rename, draft, serve, trained)
+    given = _served(rename, draft, serve, trained, lacking)
     found = {item.trained for item in given}
     doubtful = {item.stored.shape for item in given if item.doubt and item.stored is not None}
+    lacking = {n: path for n, path in lacking.items() if tuple(trained[n][0]) not in doubtful}
     for item in given:
         if item.trained in trained and item.stored is not None and draft is None:
             compare(str(item.trained), item.stored, serve)
@@ -184,13 +183,14 @@ def _under(
 
 
 def _served(
-    saved: Iterable[str],
     rename: Callable[[str], str],
     draft: Checkpoint | None,
     serve: Checkpoint,
     trained: Mapping[str, tuple[Any, str]],
+    lacking: Mapping[str, str],
 ) -> list[Given]:
     """The tensors of the served copy, each with the trained one it is."""
+    saved: Iterable[str] = trained if draft is None else draft.tensors
     names = {rename(name): name for name in saved if rename(name) in serve.tensors}
     rest = [name for name in serve.tensors if name not in names]
     missing = [name for name in saved if rename(name) not in serve.tensors]
@@ -200,7 +200,11 @@ def _served(
     for name, tensor in serve.tensors.items():
         own = names.get(name) or pairs.get(name)
         if own is not None:
-            given.append(_under(own, name, trained, tensor))
+            item = _under(own, name, trained, tensor)
+            if own not in trained and any(tuple(trained[n][0]) == tensor.shape for n in lacking):
+                why = f"which trained tensor {name} is cannot be told: training saves no {own}"
+                item = replace(item, doubt=why)
+            given.append(item)
             continue
         alike = sorted(other for other in open_ if _shape(other, draft, trained) == tensor.shape)
         doubt = None

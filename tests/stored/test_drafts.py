@@ -2,6 +2,7 @@
 
 import functools
 import json
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -36,20 +37,20 @@ SMALL = {
 }
 
 
-def config(name: str) -> ConfigFile:
+def config(name: str, size: int = 10) -> ConfigFile:
     data = json.loads((FIXTURES / "example" / name).read_text())
-    data |= {"norm_before_residual": False, "draft_vocab_size": 10}
+    data |= {"norm_before_residual": False, "draft_vocab_size": size}
     data.get("transformer_layer_config", data).update(SMALL)
     return ConfigFile(name, json.dumps(data).encode(), data)
 
 
 @functools.cache
-def shapes() -> dict[str, tuple[tuple[int, ...], str]]:
+def shapes(size: int = 10) -> dict[str, tuple[tuple[int, ...], str]]:
     """What the small trainer saves."""
     side = open_side(load_engines(), "trainer", str(ENGINES / "toy_trainer"), (), OFFLINE)
     from checker.engines import extract_side
 
-    inputs = Inputs(dict(config("train.json").data))
+    inputs = Inputs(dict(config("train.json", size).data))
     found = extract_side(side.subject(load_operators()), Pool(), inputs)
     return {
         name: (tuple(map(int, shape)), kind) for name, (shape, kind) in found.checkpoint.items()
@@ -59,10 +60,10 @@ def shapes() -> dict[str, tuple[tuple[int, ...], str]]:
 OFFSETS = [3 * i for i in range(10)]
 
 
-def trained() -> Stored:
+def trained(size: int = 10) -> Stored:
     """The tensors as training saves them, each with bytes of its own."""
     stored: Stored = {}
-    for number, (name, (shape, kind)) in enumerate(shapes().items()):
+    for number, (name, (shape, kind)) in enumerate(shapes(size).items()):
         dtype = {"float": "BF16", "int": "I64", "bool": "BOOL"}[kind]
         stored[name] = (dtype, shape, bytes([number + 1]))
     stored["d2t"] = ("I64", (10,), OFFSETS)
@@ -79,19 +80,20 @@ def checked(
     draft: Stored | None,
     serve: Stored | None = None,
     renames: tuple[Rename, ...] = (),
+    size: int = 10,
 ) -> Report:
     given: dict[str, Any] = {}
     for option, stored in (("draft", draft), ("serve_draft", serve)):
         if stored is not None:
-            (folder / option).mkdir()
+            (folder / option).mkdir(parents=True)
             safetensors(folder / option / "model.safetensors", stored)
             given[option] = read_checkpoint(str(folder / option))
     return verify(
         VerifyRequest(
             train=str(ENGINES / "toy_trainer"),
             serve=str(ENGINES / "toy_server"),
-            train_config=config("train.json"),
-            serve_config=config("serve.json"),
+            train_config=config("train.json", size),
+            serve_config=config("serve.json", size),
             target=Target(config=config("target.json")),
             renames=renames,
             access=OFFLINE,
@@ -151,6 +153,47 @@ def test_a_tensor_of_another_trained_architecture_proves_nothing(name: str, tmp_
     assert "weights-loaded" in undecided(report)
     (clause,) = (c for c in report.clauses if c.id == "weights-loaded")
     assert f"{name} in the draft's folder" in (clause.reason or "")
+
+
+@pytest.mark.parametrize("name", ["input_norm.weight", "fc.bias", "layers.1.hidden_norm.weight"])
+@pytest.mark.parametrize("with_draft", [True, False])
+def test_a_served_copy_does_not_change_what_was_trained(
+    with_draft: bool, name: str, tmp_path: Path
+) -> None:
+    stored: Stored = {**trained(), name: ("F32", (4,), None)}
+    report = checked(tmp_path, stored if with_draft else None, stored)
+    assert report.exit_status == 3
+    (clause,) = (c for c in report.clauses if c.id == "weights-loaded")
+    assert f"{name} in the " in (clause.reason or "")
+
+
+def test_tensors_under_names_that_training_has_not_are_not_told_by_a_copy(tmp_path: Path) -> None:
+    """The trained folder itself does not say which tensors these are."""
+    stored = {f"module.{name}": t for name, t in trained().items()}
+    report = checked(tmp_path, stored, stored)
+    assert report.stored is not None
+    assert all(row.doubt for row in report.stored.tensors)
+    found = broken(report)
+    assert "keep the initial value" in found["weights-loaded"].message
+    assert "is not in" not in found["weights-loaded"].message
+
+
+@pytest.mark.parametrize(
+    ("values", "status"),
+    [([0] * 40, Status.HOLDS), ([1, -1] + [0] * 38, Status.VIOLATED), (range(40), Status.VIOLATED)],
+)
+def test_a_map_that_training_does_not_save_may_give_each_token_itself(
+    values: Sequence[int], status: Status, tmp_path: Path
+) -> None:
+    """A draft of all the target's tokens; the server reads a map where there is one."""
+    stored = {name: t for name, t in trained(40).items() if name not in ("d2t", "t2d")}
+    report = checked(tmp_path, {**stored, "d2t": ("I64", (40,), [*values])}, size=40)
+    (clause,) = (c for c in report.clauses if c.id == "vocabulary")
+    assert clause.status is status, clause
+    assert report.stored is not None
+    (row,) = (row for row in report.stored.tensors if row.name == "d2t")
+    assert row.parameter is not None
+    assert checked(tmp_path / "without", stored, size=40).exit_status == 0
 
 
 def test_tensors_that_can_be_made_again_may_be_missing(tmp_path: Path) -> None:

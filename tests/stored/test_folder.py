@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from checker.errors import InputError
-from checker.stored.folder import read_checkpoint
+from checker.stored.folder import read_checkpoint, untensored
 from checker.stored.header import read_header
 from checker.stored.values import digest, integers
 
@@ -161,3 +161,78 @@ def test_a_broken_file_is_one_line(tmp_path: Path, content: bytes, said: str) ->
 def test_a_broken_index_is_one_line(tmp_path: Path, text: str) -> None:
     (tmp_path / "model.safetensors.index.json").write_text(text)
     assert "index.json" in refused(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        (header({"a": {**GOOD, "dtype": "F13"}}, b"1234"), "as 'F13', which is no kind of numbers"),
+        (header({"a": {**GOOD, "dtype": "F4"}}, b"1234"), "gives 'a' 4 bytes where F4 [1] has 0"),
+        (header({"a": GOOD}, b"12345"), "has 1 bytes at its end that belong to no tensor"),
+        (
+            header({"a": {**GOOD, "data_offsets": [2, 6]}}, b"123456"),
+            "has 2 bytes before 'a' of no tensor",
+        ),
+        (header(b' {"a": 1}'), "does not begin with its JSON object"),
+        (header('{"a": 1}'.encode("utf-16")), "no JSON"),
+        (header({"__metadata__": {"step": 3}}), "whose __metadata__ are no texts"),
+    ],
+)
+def test_what_the_formats_own_library_refuses_is_refused(
+    tmp_path: Path, content: bytes, said: str
+) -> None:
+    (tmp_path / "model.safetensors").write_bytes(content)
+    assert said in refused(tmp_path)
+
+
+def test_numbers_of_half_a_byte_are_a_kind(tmp_path: Path) -> None:
+    entries = {"a": {"dtype": "F4", "shape": [4], "data_offsets": [0, 2]}}
+    (tmp_path / "model.safetensors").write_bytes(header(entries, b"12"))
+    found = read_checkpoint(str(tmp_path))
+    assert found is not None
+    assert not found.tensors["a"].is_plain
+
+
+def test_files_that_no_loader_looks_for_are_left_alone(tmp_path: Path) -> None:
+    safetensors(tmp_path / "model.safetensors", {"a": ("F32", (1,), None)})
+    (tmp_path / "._model.safetensors").write_bytes(b"\0\5\x16\7")
+    (tmp_path / "model.safetensors.index.json").mkdir()
+    found = read_checkpoint(str(tmp_path))
+    assert found is not None
+    assert list(found.tensors) == ["a"]
+
+
+def test_links_are_followed_and_broken_ones_named(tmp_path: Path) -> None:
+    (tmp_path / "blobs").mkdir()
+    safetensors(tmp_path / "blobs" / "0f", {"a": ("F32", (1,), None)})
+    (tmp_path / "model.safetensors").symlink_to("blobs/0f")
+    found = read_checkpoint(str(tmp_path))
+    assert found is not None
+    assert list(found.tensors) == ["a"]
+    (tmp_path / "blobs" / "0f").unlink()
+    assert "model.safetensors: cannot be read: No such file" in refused(tmp_path)
+
+
+@pytest.mark.parametrize("name", ["model.gguf", "weights.npz", "flax_model.msgpack"])
+def test_tensors_of_other_formats_are_named(tmp_path: Path, name: str) -> None:
+    (tmp_path / name).write_bytes(b"GGUF")
+    assert f"holds tensors in {name} only" in refused(tmp_path)
+
+
+def test_tensors_in_a_folder_below_are_not_those_that_are_served(tmp_path: Path) -> None:
+    (tmp_path / "original").mkdir()
+    safetensors(tmp_path / "original" / "model.safetensors", {"a": ("F32", (1,), None)})
+    assert "no tensors but those in original" in refused(tmp_path)
+    safetensors(tmp_path / "model.safetensors", {"b": ("F32", (1,), None)})
+    found = read_checkpoint(str(tmp_path))
+    assert found is not None
+    assert list(found.tensors) == ["b"]
+
+
+def test_a_folder_of_a_configuration_alone_says_so(tmp_path: Path) -> None:
+    given = str(tmp_path)
+    (note,) = untensored(given, read_checkpoint(given))
+    assert note == f"{given} holds no tensors: what the trainer saves stands for them"
+    safetensors(tmp_path / "model.safetensors", {"a": ("F32", (1,), None)})
+    assert not untensored(given, read_checkpoint(given))
+    assert not untensored(None, None)
