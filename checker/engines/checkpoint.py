@@ -201,6 +201,8 @@ def collect(m: Machine, model: Value, names: dict[str, Any], result: Extraction)
             for name, value in saved.items()
             if isinstance(value, Tensor)
         }
+    frozen = {t.attr("name") for t in (p.term(m) for _, p in parameters if not p.requires_grad)}
+    result.trained = {name for name in m.grad_used if name not in frozen}
     reached: dict[str, str] = {}
     result.parameters = {path: [] for path, _ in parameters}
     for path, tensor in parameters + _held(m, model):
