@@ -14,8 +14,8 @@ from checker.graph.rules import (
     filled,
     int_attr,
     need,
-    value_of,
     number_attr,
+    value_of,
 )
 from checker.graph.terms import summands
 
