@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from checker.graph import rules
 from checker.interpreter import (
     casting,
     einsum,
@@ -115,15 +114,6 @@ def _like(value: float | None) -> Call:
         return casting.wide(made, kwargs.get("dtype"), input.integer)
 
     return run
-
-
-def _masked_select(m: Machine, input: Value, mask: Value) -> Value:
-    """The elements where a mask is true; which ones they are is known where all of them are."""
-    if not isinstance(mask, Tensor) or mask.kind != "bool":
-        raise m.exception("RuntimeError", "masked_select: expected BoolTensor for mask")
-    if mask.shape(m) == input.shape(m) and rules.filled(mask.term(m)) == 1:
-        return shaping.flatten(m, input)
-    return m.unknown("which elements a mask selects")
 
 
 def _full_like(m: Machine, input: Value, fill_value: Value, **kwargs: Value) -> Value:
@@ -237,13 +227,17 @@ _AS_METHODS = [
     "clamp_max",
     "clamp_min",
     "flatten",
+    "addcdiv",
+    "addcmul",
     "masked_fill",
+    "masked_select",
     "mean",
     "narrow",
     "numel",
     "permute",
     "repeat_interleave",
     "reshape",
+    "roll",
     "squeeze",
     "sum",
     "swapaxes",
@@ -288,7 +282,6 @@ FUNCTIONS: dict[str, Call] = {
     "torch.max": _named(picking.largest),
     "torch.topk": _named(picking.largest_few),
     "torch.gather": _named(picking.gather),
-    "torch.masked_select": _named(_masked_select),
     **{f"torch.{name}": _method(name) for name in _AS_METHODS},
     "torch.nn.functional.linear": products.linear,
     "torch.nn.functional.embedding": products.embedding,
