@@ -32,8 +32,8 @@ def training_target(case: Case, _: Mapping[str, ClauseResult]) -> ClauseResult |
     if term.op == "unknown":
         return _unproven(clause, str(term.attr("reason")))
     trained = SideValue(_norm(term), places)
-    if (own := _own(case, term)) is not None:
-        message = f"training norms the target's state with {own}, which is trained with the draft"
+    if (drafts := _of_draft(case, term)) is not None:
+        message = f"training norms the target's state with {drafts}, a tensor of the draft's own"
         return _violated(clause, message, trained, SideValue("the final norm of the target"))
     if (moved := _moved(term)) is not None:
         message = f"training's targets are {moved}"
@@ -60,7 +60,7 @@ def training_target(case: Case, _: Mapping[str, ClauseResult]) -> ClauseResult |
     return _violated(clause, message, trained, served)
 
 
-def _own(case: Case, term: Term) -> str | None:
+def _of_draft(case: Case, term: Term) -> str | None:
     """A tensor of the draft's own in the way that targets are made."""
     names = [str(t.attr("name")) for t in postorder(term) if t.op == "param"]
     return next((name for name in names if name in case.train.checkpoint), None)
