@@ -44,11 +44,22 @@ class Case:
     violated: frozenset[str] = frozenset()
     unproven: frozenset[str] = frozenset()
     train: Config = field(default_factory=configs.train)
+    target: Config = field(default_factory=dict)
 
     versions = (NEW,)
 
 
 CASES: dict[str, Case] = {}
+GEMMA: Config = {
+    "architectures": ["Gemma3ForCausalLM"],
+    "model_type": "gemma3_text",
+    "head_dim": 16,
+    "query_pre_attn_scalar": 16,
+    "sliding_window": 4096,
+    "layer_types": ["full_attention"] * 24,
+    "hidden_activation": "gelu_pytorch_tanh",
+}
+"""A target whose norms multiply by one plus weight; its class hands over no stream."""
 
 
 def case(file: str, *broken: str, **options: object) -> Callable[[Edit], Edit]:
@@ -181,6 +192,27 @@ def norm_of_the_target_asked_for_in_another_way(s: Source) -> None:
     s.put(s.call(place, "weights_to_load.append"), 'weights_to_load.extend(["model.norm.weight"])')
 
 
+def one_added_to_the_norm_of_the_target(s: Source) -> None:
+    place = "DraftVocabMixin._load_verifier_weights"
+    read = s.spelled(place, "verifier_weights['model.norm.weight']")[0]
+    s.put(read, s.of(read) + " + 1")
+
+
+@case(MODEL, "training-target")
+def one_added_to_a_norm_that_multiplies_by_its_weight(s: Source) -> None:
+    one_added_to_the_norm_of_the_target(s)
+
+
+@case(MODEL, "aux-stream", target=GEMMA)
+def one_added_to_a_norm_that_multiplies_by_one_more(s: Source) -> None:
+    one_added_to_the_norm_of_the_target(s)
+
+
+@case(CORE, "aux-stream", "training-target", target=GEMMA)
+def norm_of_another_kind_than_the_targets(s: Source) -> None:
+    s.put(s.call(FORWARD, "self.verifier_norm").func, "self.verifier_norm.forward")
+
+
 @case(METRICS, "training-target")
 def loss_on_targets_that_are_not_moved_on(s: Source) -> None:
     s.put(s.call("compute_metrics", "compound_loss").args[1], "targets[:, :seq_len]")
@@ -264,9 +296,11 @@ def test_just_what_an_edit_breaks_is_violated(
 ) -> None:
     case = CASES[name]
     sides = {TRAINER: copies.plain(TRAINER), server(version): copies.plain(server(version))}
+    if case.target:  # of whose class the copy has nothing
+        sides[server(version)] = server(version)
     spec = TRAINER if case.file.startswith("speculators") else server(version)
     sides[spec] = copies.edited(spec, tmp_path, {case.file: case.edit})
-    report = check(sides[TRAINER], sides[server(version)], case.train)
+    report = check(sides[TRAINER], sides[server(version)], case.train, target=case.target)
     assert (violated(report), set(unproven(report))) == (case.violated, case.unproven), said(report)
 
 
