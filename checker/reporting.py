@@ -74,7 +74,7 @@ def report_of(
         ),
         configuration=_configuration(train),
         facts=Facts(_facts(train, {}), _facts(serve, serve.weights)),
-excerpts=_excerpts(results, drawings, (*trainer.trees, *server.trees)),
+        excerpts=_excerpts(results, drawings, (*trainer.trees, *server.trees)),
         stored=None if case.stored is None else accounted(case.stored, train, serve),
         max_unproven=request.max_unproven,
         drawings=drawings,

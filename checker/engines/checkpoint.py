@@ -28,11 +28,16 @@ def renamed(name: str, renames: tuple[tuple[str, str], ...]) -> str:
 
 
 def given_of(inputs: Inputs) -> tuple[Given, ...]:
-    """The tensors that a loader is given: those of a folder, or all that training saves."""
+    """The tensors that a loader is given: those of a folder, or all that training saves.
+
+    They come by name, as files of tensors are read: a loader that ends its loop early has had those
+    that come first.
+    """
     if inputs.given is not None:
-        return inputs.given
+        return tuple(sorted(inputs.given, key=lambda item: item.name))
     saved = inputs.checkpoint.items()
-    return tuple(Given(renamed(n, inputs.renames), n, shape, kind) for n, (shape, kind) in saved)
+    made = [Given(renamed(n, inputs.renames), n, shape, kind) for n, (shape, kind) in saved]
+    return tuple(sorted(made, key=lambda item: item.name))
 
 
 def tensors(m: Machine, inputs: Inputs) -> dict[str, Tensor]:
@@ -201,6 +206,8 @@ def collect(m: Machine, model: Value, names: dict[str, Any], result: Extraction)
             for name, value in saved.items()
             if isinstance(value, Tensor)
         }
+    frozen = {t.attr("name") for t in (p.term(m) for _, p in parameters if not p.requires_grad)}
+    result.trained = {name for name in m.grad_used if name not in frozen}
     reached: dict[str, str] = {}
     result.parameters = {path: [] for path, _ in parameters}
     for path, tensor in parameters + _held(m, model):

@@ -309,22 +309,27 @@ class _Draft:
 
 
 def _report(t: Term, found: Found, items: tuple[Items, Items], draft: _Draft) -> None:
-    """Adds operands with a partner as pairs, and those without as changes."""
+    """Adds operands with a partner as pairs, and those without as changes.
+
+    A step's keys that an attention has no partner for are keys that one side does not see.
+    """
     ours, theirs = items
+    aspect = "visible" if t.op == "attention" else "operand"
     alone: list[Change] = []
     for i, j in found:
         if i is not None and j is not None:
             draft.pairs.extend(zip(ours[i], theirs[j], strict=True))
         elif i is not None:
-            alone.append(_loner(Kind.MISSING, "operand", holder(t, ours[i][0]), ours[i][0]))
+            alone.append(_loner(Kind.MISSING, aspect, holder(t, ours[i][0]), ours[i][0]))
         elif j is not None:
-            alone.append(_loner(Kind.EXTRA, "operand", t, theirs[j][0]))
+            alone.append(_loner(Kind.EXTRA, aspect, t, theirs[j][0]))
     draft.changes.extend((c, m.ANOTHER if i else m.MISSING) for i, c in enumerate(alone))
 
 
 def _loner(kind: Kind, aspect: str, parent: Term | None, term: Term) -> Change:
     train, serve = (term, None) if kind is Kind.MISSING else (None, term)
-    return Change(kind, aspect, train, serve, term.op, parent)
+    operator = parent.op if aspect == "visible" and parent is not None else term.op
+    return Change(kind, aspect, train, serve, operator, parent)
 
 
 def _groups(term: Term) -> list[Item]:

@@ -15,6 +15,7 @@ from checker.graph.rules import (
     int_attr,
     need,
     number_attr,
+    value_of,
 )
 from checker.graph.terms import summands
 
@@ -58,6 +59,12 @@ def _rms_norm(b: Rules, args: tuple[Term, ...], attrs: Attrs) -> Term:
         value = filled(weight)
         if isinstance(value, (int, float)) and value + offset == 1:
             return b.op("rms_norm", x, eps=eps)
+        numbers = [value_of(arg) for arg in weight.args] if weight.op == "add" else []
+        if len(numbers) == 2 and numbers.count(None) == 1:  # one plus weight, added beforehand
+            at = numbers.index(None)
+            more = numbers[1 - at]
+            if isinstance(more, (int, float)) and weight.args[at].rank == 1:
+                return b.op("rms_norm", x, weight.args[at], eps=eps, offset=offset + more)
     if len(args) == 1:
         offset = 0
     full: Attrs = {"eps": eps, "offset": offset}

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from checker.graph import dims
 from checker.graph.dims import Poly
+from checker.graph.rules import filled as filled_with
 from checker.interpreter import products, shaping, tiling
 from checker.interpreter.casting import copied
 from checker.interpreter.joining import axis_index
@@ -116,3 +117,12 @@ def stride(m: Machine, t: Tensor, dim: Value = None) -> Value:
     shape = t.shape(m)
     steps = tuple(dims.dim_mul(shape[i + 1 :]) for i in range(len(shape)))
     return steps if dim is None else steps[axis_index(m, t, dim)]
+
+
+def masked_select(m: Machine, t: Tensor, mask: Value) -> Value:
+    """torch.masked_select: which elements these are is known where a mask is true everywhere."""
+    if not isinstance(mask, Tensor) or mask.kind != "bool":
+        raise m.exception("RuntimeError", "masked_select: expected BoolTensor for mask")
+    if mask.shape(m) == t.shape(m) and filled_with(mask.term(m)) == 1:
+        return shaping.flatten(m, t)
+    return m.unknown("which elements a mask selects")

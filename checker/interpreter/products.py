@@ -252,7 +252,13 @@ def arange(m: Machine, *args: Value, **kwargs: Value) -> Value:
         if not isinstance(value, (int, float, Poly)):
             return m.unknown("an arange whose bounds are not known")
     _ascending(m, values["start"], values["end"], values["step"])
-    term = op(m, "arange", start=values["start"], stop=values["end"], step=values["step"])
+    start, stop, step = values["start"], values["end"], values["step"]
+    if step == 1 and start != 0 and isinstance(start, int) and not isinstance(stop, float):
+        # the same count from zero, moved: what is known under a name from zero is so from here
+        counted = op(m, "arange", start=0, stop=stop - start, step=1)
+        term = op(m, "add", counted, m.builder.const(start))
+    else:
+        term = op(m, "arange", start=start, stop=stop, step=step)
     only_one = term.shape == (1,)
     if only_one:
         term = m.builder.const(values["start"], ())

@@ -130,3 +130,15 @@ def _in_place(name: str) -> Method:
 def clamp(m: Machine, t: Value, min: Value = None, max: Value = None, out: Value = None) -> Value:
     """`torch.clamp`."""
     return stored(m, products.clamp(m, t, min, max), out)
+
+
+def addcmul(m: Machine, t: Tensor, tensor1: Value, tensor2: Value, *, value: Value = 1) -> Value:
+    """torch.addcmul: `t + value * tensor1 * tensor2`."""
+    product = elementwise(m, "mul", [tensor1, tensor2])
+    return elementwise(m, "add", [t, elementwise(m, "mul", [product, value])])
+
+
+def addcdiv(m: Machine, t: Tensor, tensor1: Value, tensor2: Value, *, value: Value = 1) -> Value:
+    """torch.addcdiv: `t + value * tensor1 / tensor2`."""
+    quotient = binary(m, "div", tensor1, tensor2)
+    return elementwise(m, "add", [t, elementwise(m, "mul", [quotient, value])])

@@ -236,7 +236,7 @@ def _is_contiguous(m: Machine, t: Tensor, *args: Value, **kwargs: Value) -> Valu
 
 
 def _requires_grad(m: Machine, t: Tensor, requires_grad: Value = True) -> Tensor:
-    t.requires_grad = requires_grad is True
+    t.requires_grad = requires_grad is not False
     return t
 
 
@@ -270,7 +270,7 @@ def put(m: Machine, t: Tensor, name: str, value: Value) -> None:
         else:
             t.forget(m, m.unknown("the data of a tensor is set to something that is no tensor"))
     elif name == "requires_grad":
-        t.requires_grad = value is True
+        t.requires_grad = value is not False
     else:
         t.extra[name] = value
 
@@ -337,6 +337,10 @@ _METHODS: dict[str, Method] = {
     "unbind": joining.unbind,
     "select": _select,
     "repeat": picking.repeat,
+    "roll": tiling.roll,
+    "masked_select": picking.masked_select,
+    "addcmul": tensor_elementwise.addcmul,
+    "addcdiv": tensor_elementwise.addcdiv,
     "tile": tiling.tile,
     "repeat_interleave": joining.repeat_interleave,
     "gather": picking.gather,

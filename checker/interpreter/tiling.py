@@ -25,6 +25,24 @@ def column_stack(m: Machine, tensors: Value) -> Value:
     return joining.join(m, columns, 1)
 
 
+def roll(m: Machine, t: Tensor, shifts: Value, dims: Value = None) -> Value:
+    """torch.roll along one axis: what falls off one end comes in at the other."""
+    given, axes = shaping.flat_sizes((shifts,)), shaping.flat_sizes(() if dims is None else (dims,))
+    if len(given) != 1 or len(axes or t.axes) != 1:
+        return m.unknown("a roll over several axes")
+    where, shift = joining.axis_index(m, t, axes[0] if axes else 0), given[0]
+    if not isinstance(shift, int):
+        return m.unknown("a roll by a number that is not known")
+    size = t.shape(m)[where]
+    if shift == 0 or size == 0:
+        return copied(m, t)
+    if isinstance(size, int):
+        shift %= size
+    at = size - shift if shift > 0 else -shift
+    parts = [(at, size - at), (0, at)]
+    return joining.join(m, [joining.narrow(m, t, where, *part) for part in parts], where)
+
+
 def repeat(m: Machine, t: Tensor, *sizes: Value, **named: Value) -> Value:
     """Tensor.repeat: the whole tensor so many times along each axis; new axes come in front."""
     given = shaping.flat_sizes(sizes or (named.pop("repeats"),))

@@ -180,10 +180,26 @@ def _hides(comparison: Comparison, wire: str, side: int, start: Term | None) -> 
 
 
 def _owner(contract: Contract, edit: Edit) -> Clause:
+    loading = contract.fact_owner("weights")
+    if loading is not None and _is_changed_tensor(edit):
+        return loading
     clause = contract.owner(edit.wire, edit.aspect, edit.operator)
     if clause is None:
         clause = contract.owner("stream", "operator", "") or next(iter(contract.clauses.values()))
     return clause
+
+
+def _is_changed_tensor(edit: Edit) -> bool:
+    """Whether a tensor as trained stands against something that is made of tensors only.
+
+    So a parameter is filled with what a loader makes of the checkpoint.
+    """
+    if edit.train is None or edit.serve is None or edit.train.op != "param":
+        return False
+    if edit.serve.op in ("param", "unknown", "opaque") or not edit.serve.args:
+        return False
+    leaves = {term.op for term in postorder(edit.serve) if not term.args}
+    return "param" in leaves and leaves <= {"param", "const"}
 
 
 def _wires_by_clause(contract: Contract, comparison: Comparison) -> dict[str, tuple[Wire, ...]]:

@@ -33,8 +33,11 @@ def training_target(case: Case, _: Mapping[str, ClauseResult]) -> ClauseResult |
     if term.op == "unknown":
         return _unproven(clause, str(term.attr("reason")))
     trained = SideValue(_norm(term), places)
+    if (drafts := _of_draft(case, term)) is not None:
+        message = f"training norms the target's state with {drafts}, a tensor of the draft's own"
+        return _violated(clause, message, trained, SideValue("the final norm of the target"))
     if (moved := _moved(term)) is not None:
-        message = f"training's targets are {moved}: they are of other tokens than those drafted"
+        message = f"training's targets are {moved}"
         return _violated(clause, message, trained, SideValue("the token after each pair"))
     if term.op == "input":
         message = "training makes its targets from hidden states that were never normed"
@@ -58,8 +61,14 @@ def training_target(case: Case, _: Mapping[str, ClauseResult]) -> ClauseResult |
     return _violated(clause, message, trained, served)
 
 
+def _of_draft(case: Case, term: Term) -> str | None:
+    """A tensor of the draft's own in the way that targets are made."""
+    names = [str(t.attr("name")) for t in postorder(term) if t.op == "param"]
+    return next((name for name in names if name in case.train.checkpoint), None)
+
+
 def _moved(term: Term) -> str | None:
-    """What parts the states of the targets from the tokens, where something does.
+    """What is wrong with the targets beside their norm, where something is.
 
     A trainer's description adds it to the name of the states, after a colon.
     """

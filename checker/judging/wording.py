@@ -69,6 +69,10 @@ def sentence(finding: Finding, comparison: Comparison) -> str:
     match edit.kind:
         case Kind.MISSING if edit.aspect == "layer":
             return f"{one} leaves out layer {edit.layer} that {other} applies"
+        case Kind.MISSING if edit.aspect == "visible":
+            text = f"{one} hides a step's keys that {other} sees"
+        case Kind.EXTRA if edit.aspect == "visible":
+            text = f"{one} sees a step's keys that {other} hides"
         case Kind.MISSING:
             text = f"{one} leaves out {_with_parameter(edit.train, what)} that {other} applies"
         case Kind.EXTRA:

@@ -149,7 +149,7 @@ MUTATIONS: dict[str, tuple[dict[str, Any], Edits]] = {
     ),
     "the draft's own earlier steps are not seen": (
         {"attention": "attention(q, k, v, visible = ((0, None) if step == 0 else (0, 0),))"},
-        {("missing", "attention", "operand")},
+        {("missing", "attention", "visible")},
     ),
     "no norm after attention": (
         {"post-attention-normed": "post_attention_residual"},

@@ -41,3 +41,24 @@ def case_repeated_is_a_copy(x, **_):
     copied = row.repeat(1, 1)
     copied.add_(1)
     return row, copied
+
+
+def case_rolls(x, ids, **_):
+    before = torch.roll(x, 2, dims=-1)
+    back = torch.roll(x, shifts=-1, dims=0)
+    return before, back, x.roll(1, 0), ids.roll(-2), torch.roll(x, 8, 1), torch.roll(x, 0, 0)
+
+
+def case_selected_by_a_mask_that_is_true_everywhere(x, ids, **_):
+    everywhere = torch.ones_like(ids, dtype=torch.bool)
+    return torch.masked_select(ids, everywhere), x.masked_select(torch.ones_like(x).to(torch.bool))
+
+
+def case_products_added(x, y, v, **_):
+    half = torch.addcmul(x, y, v, value=0.5)
+    return half, x.addcmul(y, y), torch.addcdiv(x, y, v * v + 1, value=2), x.addcdiv(y, v * v + 1)
+
+
+def case_ranges_from_another_start(x, **_):
+    count = torch.arange(1, x.shape[0] + 1)
+    return count, count - torch.arange(x.shape[0]), torch.arange(2, 8, 3)
