@@ -65,7 +65,9 @@ class VerifyRequest:
     """Everything ``verify`` needs to know.
 
     `train` and `serve` are source specs. `draft` are the tensors in the folder that training saved,
-    `serve_draft` those of the copy that is served, where it is another one. `notes` are assumptions
+    `serve_draft` those of the copy that is served, where it is another one. `launch` is a launch line,
+    `launch_folder` where the file lies that holds it: files that it names are looked for there, where
+    there is none from here. `notes` are assumptions
     to be stated in the report beside those that `verify` itself makes. With `witness` the real code
     of both sides is run on small numbers too, by the interpreter `python` (this one when it is
     None), or with `prepare` by one whose environment is made for it. `max_unproven` clauses may be
@@ -79,6 +81,7 @@ class VerifyRequest:
     serve_config: ConfigFile | None = None
     target: Target | None = None
     launch: str | None = None
+    launch_folder: str = ""
     renames: tuple[Rename, ...] = ()
     train_with: tuple[Pin, ...] = ()
     serve_with: tuple[Pin, ...] = ()
