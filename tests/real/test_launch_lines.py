@@ -202,6 +202,72 @@ def test_a_line_means_what_its_release_makes_of_it(name: str, version: str) -> N
     assert expected in (result.message or "")
 
 
+DRAFTING = line().partition(" --model-path target ")[2]
+SHARED = "--tp 4 --dp 4 --enable-dp-attention"
+TRIALS: tuple[tuple[str, str, str], ...] = (
+    ("0.4.9 0.5.4 0.5.9 0.5.14 0.5.18 0.5.23", line(more=SHARED), HOLDS),
+    ("0.4.9 0.5.4 0.5.9 0.5.14 0.5.18 0.5.23", line(more=SHARED.replace("dp 4", "dp 3")), "dp_size == 0"),
+    ("0.5.4", line(more="--enable-two-batch-overlap"), HOLDS),
+    ("0.5.9 0.5.14 0.5.18 0.5.23", line(more="--enable-two-batch-overlap"), "two batch overlap"),
+    ("0.5.9 0.5.14 0.5.18 0.5.23", line(more="--served-model-name a:b"), "cannot contain a colon"),
+    ("0.5.9 0.5.23", line(more="--chunked-prefill-size 1024 --page-size 16"), HOLDS),
+    ("0.5.9 0.5.23", line(more="--chunked-prefill-size 1000 --page-size 16"), "divisible by page"),
+    ("0.5.9", "SGLANG_ENABLE_SPEC_V2=1 " + line(numbers="3 4 8"), "only supports topk = 1"),
+    ("0.5.9", "SGLANG_ENABLE_SPEC_V2=0 " + line(numbers="3 4 8"), HOLDS),
+    ("0.5.23", "SGLANG_ENABLE_SPEC_V2=1 " + line(numbers="3 4 8"), HOLDS),
+    ("0.5.9", "sglang serve target " + DRAFTING, "--model-path is required"),
+    ("0.5.18 0.5.23", "sglang serve target " + DRAFTING, HOLDS),
+    ("0.5.9 0.5.23", line("NGRAM", "- - 16"), NO_STATES),
+    ("0.5.9 0.5.23", line("STANDALONE"), NO_STATES),
+    ("0.5.9", line(numbers="3 4 8", more="--page-size 64 --attention-backend triton"), "page_size > 1"),
+    ("0.5.23", line(numbers="3 4 8", more="--page-size 64 --attention-backend triton"), HOLDS),
+    ("0.5.9 0.5.23", line(numbers="3 4 8", more="--attention-backend trtllm_mha"), "only supports topk"),
+    ("0.5.9 0.5.23", line(more="--attention-backend trtllm_mha"), HOLDS),
+    (
+        "0.5.9 0.5.23",
+        f"docker run --gpus all -m 32g --ipc=host image bash -lc '{line(numbers='3 1 8')} --port $PORT'",
+        "--speculative-num-draft-tokens 8 is changed to 4",
+    ),
+    ("0.5.9 0.5.23", f"# serves\nM=a/b\n{line()} \\\n --served-model-name $M > log 2>&1 &\nwait", HOLDS),
+)  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("version", "text", "said_of"),
+    [
+        pytest.param(
+            version,
+            text,
+            said_of,
+            id=f"{number}-{version}",
+            marks=[] if version in (NEWEST, "0.5.9") else [pytest.mark.long],
+        )
+        for number, (versions, text, said_of) in enumerate(TRIALS)
+        for version in versions.split()
+    ],
+)
+def test_what_the_server_itself_refuses_is_said(version: str, text: str, said_of: str) -> None:
+    result = handled(version, text)
+    assert result.status is (Status.VIOLATED if said_of else Status.HOLDS), result
+    assert said_of in (result.message or "")
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        (line(more="--tp $RANKS"), "what --tp-size is given is not known"),
+        (line(more="$MORE"), "what $MORE stands for is not known"),
+        (line(numbers="3 1 4").replace(" 4", " ${N}"), "what ${N} stands for"),
+        (line(numbers="2 4 -"), "nothing gives it a value"),
+        (line().replace("launch_server", "bench_serving"), "starts sglang.bench_serving"),
+    ],
+)
+def test_what_only_a_shell_knows_is_unproven(text: str, reason: str) -> None:
+    result = handled(NEWEST, text)
+    assert result.status is Status.UNPROVEN, result
+    assert reason in (result.reason or "")
+
+
 FLAGS = """
 model-path: target
 speculative-algorithm: EAGLE3
