@@ -221,7 +221,7 @@ def _quoted(text: str, index: int, word: _Word) -> int:
 
 
 def _substitution(text: str, index: int) -> int:
-    """The place behind a character, or behind the whole of `$(…)`, `${…}` or a text in backticks."""
+    """The place behind a character, or behind all of `$(…)`, `${…}` or a text in backticks."""
     if text[index] == "`":
         end = text.find("`", index + 1)
         return len(text) if end < 0 else end + 1

@@ -12,11 +12,17 @@ SCRIPTS: dict[str, tuple[str, list[tuple[str, ...]]]] = {
     "a comment": ("one a # b\n# c\ntwo", [("one", "a"), ("two",)]),
     "a mark inside of a word": ("one a#b", [("one", "a#b")]),
     "quotes": ("""one 'a | b' "c; d" e\\ f""", [("one", "a | b", "c; d", "e f")]),
-    "quotes inside of quotes": ("""one '{"a": "b"}' "it's" "\\"" """, [("one", '{"a": "b"}', "it's", '"')]),
+    "quotes inside of quotes": (
+        """one '{"a": "b"}' "it's" "\\"" """,
+        [("one", '{"a": "b"}', "it's", '"')],
+    ),
     "operators": ("one a && two|three&", [("one", "a"), ("two",), ("three",)]),
     "what goes to files": ("one > log a 2>&1 b &> more c", [("one", "a", "b", "c")]),
     "a variable": ("A=1\none $A ${A}b '$A' \"$A\"", [("one", "1", "1b", "$A", "1")]),
-    "a variable of several words": ('A="1 2"\none $A "$A" x$A', [("one", "1", "2", "1 2", "x1", "2")]),
+    "a variable of several words": (
+        'A="1 2"\none $A "$A" x$A',
+        [("one", "1", "2", "1 2", "x1", "2")],
+    ),
     "an empty variable": ("A=\none $A b", [("one", "b")]),
     "a default": ("one ${A:-1} ${B-2}", [("one", "1", "2")]),
     "what only the shell knows": ("one $A $(nproc) `b c`", [("one", "$A", "$(nproc)", "`b c`")]),
@@ -48,7 +54,10 @@ VARIABLES: dict[str, tuple[str, dict[str, str]]] = {
         "box run -e A=1 --env B=2 --env=C=3 -v /x=y:/z image python3 -m server",
         {"A": "1", "B": "2", "C": "3"},
     ),
-    "through a shell": ("export A=1\nbox run -e B=2 i bash -lc 'C=3 python -m server --x 1'", {"A": "1", "B": "2", "C": "3"}),
+    "through a shell": (
+        "export A=1\nbox run -e B=2 i bash -lc 'C=3 python -m server --x 1'",
+        {"A": "1", "B": "2", "C": "3"},
+    ),
 }  # fmt: skip
 
 

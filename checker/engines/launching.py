@@ -41,10 +41,10 @@ class Launched:
     `decides` names the clause that says whether a flag's value is the trained one. `ranks` are
     tensor and pipeline parallelism, where the line says so. `overrides` are the values that it puts
     in place of those in the draft's configuration, `target` the target's configuration with those
-    that it puts there (None: as it was), `target_doubt` why that is not known. `parsed` are all flags
-    that the line gives, by the names under which the server keeps them, as far as their values are
-    known (None: as they were given). `failure`: how the handling ended if it did not end well, or
-    what keeps one from knowing.
+    that it puts there (None: as it was), `target_doubt` why that is not known. `parsed` are all
+    flags that the line gives, by the names under which the server keeps them, with what the
+    handling makes of their values, as far as that is known (None: as they were given).
+    `failure`: how the handling ended if it did not end well, or what keeps one from knowing.
     """
 
     given: Mapping[str, Any] = field(default_factory=dict)

@@ -15,7 +15,6 @@ from checker.errors import InputError
 from checker.interpreter import classes, expressions
 from checker.interpreter.machine import Frame
 from checker.interpreter.values import ClassValue, External, Instance, Unknown, Value
-
 from checker.shell import is_unknown
 
 if TYPE_CHECKING:

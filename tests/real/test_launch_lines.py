@@ -206,7 +206,11 @@ DRAFTING = line().partition(" --model-path target ")[2]
 SHARED = "--tp 4 --dp 4 --enable-dp-attention"
 TRIALS: tuple[tuple[str, str, str], ...] = (
     ("0.4.9 0.5.4 0.5.9 0.5.14 0.5.18 0.5.23", line(more=SHARED), HOLDS),
-    ("0.4.9 0.5.4 0.5.9 0.5.14 0.5.18 0.5.23", line(more=SHARED.replace("dp 4", "dp 3")), "dp_size == 0"),
+    (
+        "0.4.9 0.5.4 0.5.9 0.5.14 0.5.18 0.5.23",
+        line(more=SHARED.replace("dp 4", "dp 3")),
+        "dp_size == 0",
+    ),
     ("0.5.4", line(more="--enable-two-batch-overlap"), HOLDS),
     ("0.5.9 0.5.14 0.5.18 0.5.23", line(more="--enable-two-batch-overlap"), "two batch overlap"),
     ("0.5.9 0.5.14 0.5.18 0.5.23", line(more="--served-model-name a:b"), "cannot contain a colon"),
@@ -219,17 +223,29 @@ TRIALS: tuple[tuple[str, str, str], ...] = (
     ("0.5.18 0.5.23", "sglang serve target " + DRAFTING, HOLDS),
     ("0.5.9 0.5.23", line("NGRAM", "- - 16"), NO_STATES),
     ("0.5.9 0.5.23", line("STANDALONE"), NO_STATES),
-    ("0.5.9", line(numbers="3 4 8", more="--page-size 64 --attention-backend triton"), "page_size > 1"),
+    (
+        "0.5.9",
+        line(numbers="3 4 8", more="--page-size 64 --attention-backend triton"),
+        "page_size > 1",
+    ),
     ("0.5.23", line(numbers="3 4 8", more="--page-size 64 --attention-backend triton"), HOLDS),
-    ("0.5.9 0.5.23", line(numbers="3 4 8", more="--attention-backend trtllm_mha"), "only supports topk"),
+    (
+        "0.5.9 0.5.23",
+        line(numbers="3 4 8", more="--attention-backend trtllm_mha"),
+        "only supports topk",
+    ),
     ("0.5.9 0.5.23", line(more="--attention-backend trtllm_mha"), HOLDS),
     (
         "0.5.9 0.5.23",
-        f"docker run --gpus all -m 32g --ipc=host image bash -lc '{line(numbers='3 1 8')} --port $PORT'",
+        f"docker run --gpus all -m 32g image bash -lc '{line(numbers='3 1 8')} --port $PORT'",
         "--speculative-num-draft-tokens 8 is changed to 4",
     ),
-    ("0.5.9 0.5.23", f"# serves\nM=a/b\n{line()} \\\n --served-model-name $M > log 2>&1 &\nwait", HOLDS),
-)  # fmt: skip
+    (
+        "0.5.9 0.5.23",
+        f"# serves\nM=a/b\n{line()} \\\n --served-model-name $M > log 2>&1 &\nwait",
+        HOLDS,
+    ),
+)
 
 
 @pytest.mark.parametrize(
