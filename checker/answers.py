@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from checker.errors import InputError
+from checker.launch import files_of
 from checker.program import program_digest
 from checker.sources import library_trees, open_source
 from checker.sources.seen import seen, unchanged
@@ -165,7 +166,7 @@ def verify_question(request: VerifyRequest, rendering: list[Any]) -> dict[str, A
         "configs": [_file(request.train_config), _file(request.serve_config)],
         "drafts": [d and [d.path, d.seal] for d in (request.draft, request.serve_draft)],
         "target": target and [_file(target.config), target.architecture, target.layers],
-        "launch": request.launch,
+        "launch": [request.launch, files_of(request.launch or "", request.launch_folder)],
         "renames": [[r.old, r.new] for r in request.renames],
         "with": [[[p.name, p.version] for p in pins]
                  for pins in (request.train_with, request.serve_with)],

@@ -142,13 +142,17 @@ class Columns:
             {},
             {},
             target_config_of(self._targets[target], self._contract.target),
-            parse_launch(check.launch) if check.launch else {},
+            self._flags(server),
             tuple((r.old, r.new) for r in check.renames),
             contracts=check.contracts,
         )
         if self._given:
             return pair
         return replace(pair, target=target_for(pair, self._exploration))
+
+    def _flags(self, server: Opened | None) -> dict[str, Any]:
+        line = self._request.check.launch
+        return parse_launch(line, server.engine.started_by) if line and server else {}
 
     def _set(self, pair: Pairing, name: str) -> Pairing:
         """The pair under a named configuration: the plain draft with these switches."""

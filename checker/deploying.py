@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from checker.engines import Captured, Launched, launched
-from checker.launch import arguments_of
+from checker.launch import ENVIRONMENT, files_of, line_of
 
 if TYPE_CHECKING:
     from checker.engines import Inputs, Subject
@@ -20,18 +20,26 @@ def handled(request: VerifyRequest, deployed: Subject, inputs: Inputs) -> Launch
     ranks = {name: count for name, count in asked.items() if count > 1}
     if not request.launch and not ranks:
         return None
-    words = arguments_of(request.launch or "")
+    line = line_of(request.launch or "", deployed.engine.started_by)
+    words = line.arguments
     words += tuple(f"--{name.replace('_', '-')}={count}" for name, count in ranks.items())
-    settings = {**inputs.settings, "arguments": words}
+    settings = {
+        **inputs.settings,
+        "arguments": words,
+        "starts": line.starts,
+        "files": files_of(request.launch or "", request.launch_folder),
+    }
     return launched(deployed, replace(inputs, launch={**inputs.launch, **ranks}, settings=settings))
 
 
 def in_force(pair: Pairing, inputs: Inputs, flags: Launched) -> tuple[Pairing, Inputs]:
     """What is checked once the launch line has its say in both models' configurations."""
     if flags.failure is not None and flags.failure.type is not None:
-        return pair, replace(inputs, launch={})  # it does not start: the rest is judged without it
+        # it does not start: the rest is judged without its flags
+        return pair, replace(inputs, launch=_variables(inputs))
     settings = {**inputs.settings, "overrides": {"draft": dict(flags.overrides)}}
-    inputs = replace(inputs, launch={**inputs.launch, **flags.effective()})
+    given = inputs.launch if flags.parsed is None else {**flags.parsed, **_variables(inputs)}
+    inputs = replace(inputs, launch={**given, **flags.effective()})
     if flags.overrides:
         inputs = replace(inputs, settings=settings)
         pair = replace(pair, serve_config={**pair.serve_config, **flags.overrides})
@@ -39,6 +47,11 @@ def in_force(pair: Pairing, inputs: Inputs, flags: Launched) -> tuple[Pairing, I
         inputs = replace(inputs, target_config=flags.target)
         pair = replace(pair, target=flags.target)
     return pair, inputs
+
+
+def _variables(inputs: Inputs) -> dict[str, Any]:
+    """The launch line's environment alone."""
+    return {k: v for k, v in inputs.launch.items() if k == ENVIRONMENT}
 
 
 def doubted(captured: Captured, doubt: str) -> Captured:

@@ -3,19 +3,51 @@
 from __future__ import annotations
 
 import re
-import shlex
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
+from checker import shell
 from checker.errors import InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
 
 ENVIRONMENT: Final = "environment"
 _MODULE: Final = "-m"
-_SHELL: Final = re.compile(r"(\d*[<>]|[|&;])")
-_ASSIGNMENT: Final = re.compile(r"([A-Za-z_]\w*)=(.*)", re.DOTALL)
+_INTERPRETER: Final = re.compile(r"(?:.*/)?(?:python|pypy)[\d.]*t?")
+_MOST: Final = 1 << 20
+"""Bytes of a file that a line names and that may say more of it."""
 
 
-def parse_launch(text: str) -> dict[str, Any]:
+@dataclass(frozen=True, slots=True)
+class Line:
+    """What a launch line starts: a module or a program that is known (`starts`), "" else.
+
+    `arguments` are the words that it is given, `environment` the variables that the line sets.
+    """
+
+    starts: str = ""
+    arguments: tuple[str, ...] = ()
+    environment: Mapping[str, str] = field(default_factory=dict)
+
+
+def line_of(text: str, starts: Iterable[str] = ()) -> Line:
+    """The command of a line (or of a file that holds one) that starts a server.
+
+    Of several commands in a row it is the first that starts what is named in `starts` (a module
+    after `-m`, or the words of a program), else the first with a module, else the first with flags.
+
+    Raises:
+        InputError: the text cannot be split into words.
+    """
+    found = [_line(command, tuple(starts)) for command in _commands(text)]
+    known = [line for line in found if line.starts in {*starts}]
+    others = [line for line in found if line.starts]
+    return next(iter([*known, *others, *(one for one in found if one.arguments)]), Line())
+
+
+def parse_launch(text: str, starts: Iterable[str] = ()) -> dict[str, Any]:
     """Flags of a command line (or of a file that holds one), by their names with underscores.
 
     A flag without a value is True. Numbers become numbers. Variables that are set before the
@@ -24,18 +56,14 @@ def parse_launch(text: str) -> dict[str, Any]:
     Raises:
         InputError: the text cannot be split into words.
     """
-    words = _words(text)
+    line = line_of(text, starts)
+    words, environment = line.arguments, dict(line.environment)
     flags: dict[str, Any] = {}
-    environment = {}
     index = 0
     while index < len(words):
         word = words[index]
         index += 1
-        if word == _MODULE:  # what stands before is meant for Python, and for what runs that
-            flags.clear()
         if not word.startswith("--") or len(word) < 3:
-            if not flags and (assigned := _ASSIGNMENT.fullmatch(word)):
-                environment[assigned[1]] = assigned[2]
             continue
         name, separator, value = word[2:].partition("=")
         if not separator:
@@ -49,41 +77,79 @@ def parse_launch(text: str) -> dict[str, Any]:
     return {**flags, ENVIRONMENT: environment} if environment else flags
 
 
-def arguments_of(text: str) -> tuple[str, ...]:
-    """The words that a command line (or a file that holds one) gives to the program that it starts.
+def files_of(text: str, folder: str = "") -> dict[str, str]:
+    """The texts of the files that a line's words name, by the word: a server may read more there.
 
-    Those after `-m MODULE`; without a module, those from the first flag on. Of several commands
-    in a row, the one that starts a module, or else the first that has flags; what a shell takes
-    for itself (`>`, `|`, `&`) ends a command.
+    Args:
+        text: the line, or a file that holds one.
+        folder: where the line itself was read from; names start there too.
 
     Raises:
         InputError: the text cannot be split into words.
     """
-    commands: list[list[str]] = [[]]
-    for word in _words(text):
-        if _SHELL.match(word):
-            commands.append([])
-        else:
-            commands[-1].append(word)
-    for command in commands:
-        if _MODULE in command[:-1]:
-            return tuple(command[command.index(_MODULE) + 2 :])
-    for command in commands:
-        first = next((i for i, word in enumerate(command) if word.startswith("-")), None)
-        if first is not None:
-            return tuple(command[first:])
-    return ()
+    words = {word for command in _commands(text) for word in command.words}
+    names = sorted(words | {word.partition("=")[2] for word in words} - {""})
+    return {name: told for name in names if (told := _text(name, folder)) is not None}
 
 
-def _words(text: str) -> list[str]:
+def _text(name: str, folder: str) -> str | None:
+    for place in (Path(name), Path(folder, name)):
+        try:
+            if place.is_file() and place.stat().st_size <= _MOST:
+                return place.read_text("utf-8")
+        except (OSError, ValueError):
+            continue
+    return None
+
+
+def _line(command: shell.Command, starts: tuple[str, ...]) -> Line:
+    words, ours = command.words, {*starts}
+    for index, word in enumerate(words[:-1]):
+        if word == _MODULE and (words[index + 1] in ours or _runs(words[:index])):
+            return Line(
+                words[index + 1],
+                words[index + 2 :],
+                {**command.environment, **shell.given_to(words[:index])},
+            )
+    for name in starts:
+        program = name.split()
+        for index in range(len(words) - len(program) + 1):
+            here = [words[index].rpartition("/")[2], *words[index + 1 : index + len(program)]]
+            if here == program and len(program) > 1:
+                before = shell.given_to(words[:index])
+                rest = words[index + len(program) :]
+                return Line(name, rest, {**command.environment, **before})
+    if _MODULE in words[:-1]:
+        index = words.index(_MODULE)
+        before = shell.given_to(words[:index])
+        return Line(words[index + 1], words[index + 2 :], {**command.environment, **before})
+    first = next((i for i, word in enumerate(words) if word.startswith("-")), len(words))
+    return Line("", words[first:], command.environment)
+
+
+def _runs(words: tuple[str, ...]) -> bool:
+    """Whether words end in a Python interpreter, with options of its own or without."""
+    return any(_INTERPRETER.fullmatch(word) for word in words)
+
+
+def _commands(text: str) -> list[shell.Command]:
     if _is_file(text):
         text = Path(text).read_text("utf-8", "replace")
     try:
-        return shlex.split(text.replace("\\\n", " "), comments=True)
+        found = shell.commands(text)
     except ValueError as error:
         raise InputError(
             f"the launch command cannot be read: {error}", "close its quotes", "--launch"
         ) from None
+    alone = next((c.words[0] for c in found[1:] if c.words[0].startswith("--")), None)
+    if alone is not None:
+        raise InputError(
+            f"{alone} begins a command of its own: the line above it, or a comment, ends the launch"
+            " command",
+            "end every line before the last with a backslash, and move comments out of the command",
+            "--launch",
+        )
+    return found
 
 
 def _is_file(text: str) -> bool:

@@ -123,7 +123,7 @@ class Pairing:
         Of switches that a user has added and the trainer's description does not tell, the
         configuration does.
         """
-        found = extract_side(subject, pool, Inputs(config, self.target, self.launch))
+        found = extract_side(subject, pool, Inputs(config, self.target))
         for file in self.contracts:
             for name in file.data["switches"] if file.kind == "switches" else ():
                 switch = self.contract.switches[name]
@@ -190,7 +190,7 @@ def open_pair(request: VerifyRequest) -> Pairing:
         {},
         {},
         target_config_of(request.target, contract.target),
-        parse_launch(request.launch) if request.launch else {},
+        parse_launch(request.launch, server.engine.started_by) if request.launch else {},
         tuple((r.old, r.new) for r in request.renames),
         request.draft,
         request.serve_draft,

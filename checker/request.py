@@ -97,8 +97,10 @@ class VerifyRequest:
     """Everything ``verify`` needs to know.
 
     `train` and `serve` are source specs. `draft` are the tensors in the folder that training saved,
-    `serve_draft` those of the copy that is served, where it is another one. `notes` are assumptions
-    to be stated in the report beside those that `verify` itself makes. With `witness` the real code
+    `serve_draft` those of the copy that is served, where it is another one. `launch` is a launch
+    line, `launch_folder` where the file lies that holds it: files that it names are looked for
+    there, where there is none from here. `notes` are assumptions to be stated in the report beside
+    those that `verify` itself makes. With `witness` the real code
     of both sides is run on small numbers too, by the interpreter `python` (this one when it is
     None), or with `prepare` by one whose environment is made for it. `max_unproven` clauses may be
     unproven without changing the exit status; `strict`: where drafts are explored, all of them
@@ -112,6 +114,7 @@ class VerifyRequest:
     serve_config: ConfigFile | None = None
     target: Target | None = None
     launch: str | None = None
+    launch_folder: str = ""
     renames: tuple[Rename, ...] = ()
     train_with: tuple[Pin, ...] = ()
     serve_with: tuple[Pin, ...] = ()

@@ -97,8 +97,12 @@ class _Solver:
             best.config,
             self._had,
             dict(best.launch),
-            parse_launch(self._request.launch) if self._request.launch else None,
-            launch_line(self._request.launch or "", best.launch),
+            self._given_flags(),
+            launch_line(
+                self._request.launch or "",
+                best.launch,
+                self._pair.server.engine.started_by,
+            ),
             best.renames,
             tuple((r.old, r.new) for r in self._request.renames),
             len(self._tried),
@@ -111,7 +115,7 @@ class _Solver:
 
     def _first(self) -> tuple[Try, Report | None]:
         """The best of what the user has, that with what is wrong mended, and all written anew."""
-        launch = parse_launch(self._request.launch) if self._request.launch else None
+        launch = self._given_flags()
         if launch is None:
             launch = dict(self._pair.server.engine.draft_config.launch)
         renames = tuple((r.old, r.new) for r in self._request.renames)
@@ -132,6 +136,10 @@ class _Solver:
         starts = [own, replace(own, config=mended)]
         starts += [replace(own, config=self._over(self._had, fresh.config, None)), fresh]
         return self._best(starts), had
+
+    def _given_flags(self) -> dict[str, Any] | None:
+        line = self._request.launch
+        return parse_launch(line, self._pair.server.engine.started_by) if line else None
 
     def _written(self, switches: Mapping[str, Any]) -> dict[str, Any]:
         contract, engine = self._pair.contract, self._pair.server.engine

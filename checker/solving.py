@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from checker.drafts import remove, state
 from checker.judging.wording import spelled, stated
-from checker.launch import parse_launch
+from checker.launch import ENVIRONMENT, parse_launch
 from checker.report.model import Status
 
 if TYPE_CHECKING:
@@ -37,20 +37,21 @@ class Try:
         return json.dumps([self.config, dict(self.launch), self.renames], sort_keys=True)
 
 
-def launch_line(line: str, flags: Mapping[str, Any]) -> str:
+def launch_line(line: str, flags: Mapping[str, Any], starts: tuple[str, ...] = ()) -> str:
     """A launch line with these flags: its own words stay where nothing is changed."""
-    had = parse_launch(line) if line else {}
+    had = parse_launch(line, starts) if line else {}
     words = shlex.split(line.replace("\\\n", " "), comments=True)
-    kept: list[str] = []
+    variables = {} if line else flags.get(ENVIRONMENT, {})
+    kept = [f"{name}={value}" for name, value in variables.items()]
     taken = True
     for word in words:
         if word.startswith("--") and len(word) > 2:
             name = word[2:].partition("=")[0].replace("-", "_")
-            taken = name in flags and flags[name] == had[name]
+            taken = name not in had or (name in flags and flags[name] == had[name])
         if taken:
             kept.append(word)
     for name, value in flags.items():
-        if name not in had or had[name] != value:
+        if name != ENVIRONMENT and (name not in had or had[name] != value):
             kept.append("--" + name.replace("_", "-"))
             kept += [] if value is True else [str(value)]
     return shlex.join(kept)

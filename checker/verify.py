@@ -24,6 +24,7 @@ from checker.graph.terms import Pool, unknowns
 from checker.judging import Comparison, compare, compare_as_contracted, judge
 from checker.judging.judge import Case
 from checker.judging.probes import Prober
+from checker.launch import ENVIRONMENT
 from checker.pairing import Opened, allow_deep_recursion, pairing, without_loading
 from checker.report.complete import complete
 from checker.reporting import report_of
@@ -234,6 +235,9 @@ class Reader:
             question = question_for(target, asked_ids, pair.contract.target)
         if question is None or server.engine.capture is None:
             return
+        variables = {k: v for k, v in inputs.launch.items() if k == ENVIRONMENT}
+        if variables:
+            question = replace(question, launch=variables)
         subject = server.outline(pair.contracts)
         overrides = inputs.settings.get("overrides", {}).get("draft", {})
         serve.told = said = told(subject, {**inputs.config, **overrides}, inputs.launch)

@@ -220,6 +220,7 @@ def checked(
         serve_config=serve_config,
         target=target(named) if isinstance(named, str) else None,
         launch=launch_of(given.launch),
+        launch_folder="" if given.launch is None else folder_of(given.launch),
         renames=tuple(rename_of(text) for text in given.rename),
         train_with=tuple(pin_of(text, "--train-with") for text in given.train_with),
         serve_with=tuple(pin_of(text, "--serve-with") for text in given.serve_with),
@@ -286,3 +287,8 @@ def launch_of(text: str | None) -> str | None:
     if len(content) > _MAX_LAUNCH:
         raise InputError("is too long for a command line", "give the command line", text)
     return content
+
+
+def folder_of(text: str) -> str:
+    """Where the file lies that a launch line is read from; "" where it is given itself."""
+    return "" if launch_of(text) == text else str(Path(text).parent)

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from checker.errors import InputError
-from checker.launch import arguments_of, parse_launch
+from checker.launch import line_of, parse_launch
 
 
 def test_flags_become_names_and_numbers_become_numbers() -> None:
@@ -49,11 +49,11 @@ def test_a_line_longer_than_a_file_name_is_no_file() -> None:
 def test_the_program_is_given_what_follows_its_module() -> None:
     line = "PLAN=0 python -X dev -m server.main name --draft-steps 2 --sizes 1 2 -v > log 2>&1 &"
     given = ("name", "--draft-steps", "2", "--sizes", "1", "2", "-v")
-    assert arguments_of(line) == given
-    assert arguments_of("cd there && " + line + " tail -f log") == given
+    assert line_of(line).arguments == given
+    assert line_of("cd there && " + line + " tail -f log").arguments == given
 
 
 def test_without_a_module_the_flags_begin_what_is_given() -> None:
     line = "serve now --map 'a | b' --quiet | tee log"
-    assert arguments_of(line) == ("--map", "a | b", "--quiet")
-    assert arguments_of("serve now") == ()
+    assert line_of(line).arguments == ("--map", "a | b", "--quiet")
+    assert line_of("serve now").arguments == ()

@@ -96,7 +96,7 @@ class Question:
     """What is asked of a target: its architecture, layers, ids, and what of its config is known.
 
     `ranks`: how many share each tensor; `launch` are the launch flags, where they matter: with
-    several ranks, or where batches are computed in parts.
+    several ranks, or where batches are computed in parts; else the variables that the line sets.
     """
 
     target: str

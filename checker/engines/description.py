@@ -105,6 +105,7 @@ class Engine:
     handling of its launch flags; `drive` follows what calls the draft from pass to pass;
     `order` follows who tells the target what to hand over, and when graphs are captured;
     `target` completes the target's configuration with what its class says;
+    `started_by` are the modules and the programs (their words) by which a server is started;
     `defaults` tells what a trainer trains by default, `draft_config` how it is written down;
     `from_target` are parameters that the trainer takes from the target and does not train.
     """
@@ -128,6 +129,7 @@ class Engine:
     vocabulary: VocabularyTensors | None = None
     order: Stage | None = None
     target: Stage | None = None
+    started_by: tuple[str, ...] = ()
 
 
 def load_engines(added: Iterable[Added] = ()) -> tuple[Engine, ...]:
@@ -179,6 +181,7 @@ def _engine(file: str, document: Any) -> Engine:
         _vocabulary(document.get("vocabulary")),
         order,
         target,
+        tuple(document.get("started-by", ())),
     )
 
 

@@ -41,8 +41,10 @@ class Launched:
     `decides` names the clause that says whether a flag's value is the trained one. `ranks` are
     tensor and pipeline parallelism, where the line says so. `overrides` are the values that it puts
     in place of those in the draft's configuration, `target` the target's configuration with those
-    that it puts there (None: as it was), `target_doubt` why that is not known. `failure`: how the
-    handling ended if it did not end well, or what keeps one from knowing.
+    that it puts there (None: as it was), `target_doubt` why that is not known. `parsed` are all
+    flags that the line gives, by the names under which the server keeps them, with what the
+    handling makes of their values, as far as that is known (None: as they were given).
+    `failure`: how the handling ended if it did not end well, or what keeps one from knowing.
     """
 
     given: Mapping[str, Any] = field(default_factory=dict)
@@ -56,6 +58,7 @@ class Launched:
     overrides: Mapping[str, Any] = field(default_factory=dict)
     target: dict[str, Any] | None = None
     target_doubt: str = ""
+    parsed: Mapping[str, Any] | None = None
 
     def effective(self) -> dict[str, Any]:
         """The given flags as they are after the handling, as far as that is known."""
@@ -143,6 +146,7 @@ def _one(m: Machine, stage: Stage, subject: Subject, inputs: Inputs) -> Launched
         _ranks(names.get("ranks")),
         plain(_mapping(names, "overrides").get("draft") or {}),
         *_target(names.get("retargeted")),
+        _parsed(names.get("parsed")),
     )
 
 
@@ -152,6 +156,20 @@ def _target(told: Any) -> tuple[dict[str, Any] | None, str]:
         return None, told.reason if isinstance(told, Unknown) else ""
     doubt = next((value for value in told.values() if isinstance(value, Unknown)), None)
     return (plain(told), "") if doubt is None else (None, doubt.reason)
+
+
+def _parsed(told: Any) -> dict[str, Any] | None:
+    """What is known of the flags that a line gives."""
+    if not isinstance(told, dict):
+        return None
+    return {k: v for k, v in plain(told).items() if not _has_unknown(v)}
+
+
+def _has_unknown(value: Any) -> bool:
+    values = value.values() if isinstance(value, dict) else value
+    if isinstance(value, (dict, list)):
+        return any(_has_unknown(item) for item in values)
+    return not (value is None or isinstance(value, (str, int, float, bool)))
 
 
 def plain(value: Any) -> Any:

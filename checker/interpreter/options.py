@@ -11,17 +11,20 @@ import ast
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, NoReturn
 
+from checker.errors import InputError
 from checker.interpreter import classes, expressions
 from checker.interpreter.machine import Frame
 from checker.interpreter.values import ClassValue, External, Instance, Unknown, Value
+from checker.shell import is_unknown
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from checker.interpreter.machine import Machine
 
 _TYPES: Final[dict[str, type]] = {"int": int, "float": float, "str": str}
 _PLAIN: Final = (str, int, float, bool, type(None))
+_PUT_THERE: Final = "put it there, or write its flags into the line"
 
 
 class _Refused(Exception):
@@ -46,20 +49,31 @@ class _Seen(argparse.Action):
         self.seen.append((self.index, values, option_string))
 
 
-def read(m: Machine, options: Value, words: Value) -> Value:
+class _Choices(list[Any]):
+    """Values of which one that is not known may be one."""
+
+    def __contains__(self, value: object) -> bool:
+        return isinstance(value, Unknown) or super().__contains__(value)
+
+
+def read(m: Machine, options: Value, words: Value, whole: Value = False) -> Value:
     """(what was given in the order of the line, why the line is refused or None).
 
-    `options` are (names, nargs, const, type, choices) as `add_argument` takes them; what was given
-    are (index of the option, value or values, name as it was written). A type that is none of the
-    plain ones leaves the text as it is; choices that are not known are not looked at. What is
-    required and not given is not missed: a line may be told in part.
+    `options` are (names, nargs, const, type, choices, required) as `add_argument` takes them; what
+    was given are (index of the option, value or values, name as it was written). A type that is
+    none of the plain ones leaves the text as it is; choices that are not known are not looked at.
+    What is required is missed in a `whole` line only: it may be told in part. A word of which only
+    a shell knows a part has a value that is not known.
     """
     parser = _Parser(add_help=False, allow_abbrev=True)
     seen: list[Value] = []
-    for index, (names, nargs, const, kind, choices) in enumerate(options):
-        made: dict[str, Any] = {"nargs": nargs, "const": const, "type": _type(kind)}
-        if _are_plain(choices) and made["type"] is not None:
-            made["choices"] = list(choices)
+    for index, (names, nargs, const, kind, choices, required) in enumerate(options):
+        plain = _type(kind)
+        made: dict[str, Any] = {"nargs": nargs, "const": const, "type": _reader(m, plain or str)}
+        if whole is True and required is True and names[0].startswith("-"):
+            made["required"] = True
+        if _are_plain(choices) and plain is not None:
+            made["choices"] = _Choices(choices)
         kept = {k: v for k, v in made.items() if v is not None}
         try:
             parser.add_argument(
@@ -70,8 +84,25 @@ def read(m: Machine, options: Value, words: Value) -> Value:
     try:
         _, left = parser.parse_known_args(list(words))
     except _Refused as refused:
-        return seen, str(refused)
-    return seen, f"no such flag: {' '.join(left)}" if left else None
+        left, reason = [str(refused)], str(refused)
+    else:
+        reason = f"no such flag: {' '.join(left)}"
+    open_ = [word for word in words if is_unknown(word)]
+    if left and any(word in text for word in open_ for text in left):
+        raise m.stuck(f"what {open_[0]} stands for is not known: write it out")
+    return seen, reason if left else None
+
+
+def _reader(m: Machine, kind: type) -> Callable[[str], Value]:
+    """What makes a value of a word."""
+
+    def value(word: str) -> Value:
+        if is_unknown(word):
+            return m.unknown(f"what {word} stands for", harmless=True)
+        return kind(word)
+
+    value.__name__ = kind.__name__  # the parser names it when it refuses
+    return value
 
 
 def _type(kind: Value) -> type | None:
@@ -164,3 +195,42 @@ class _Hints:
 def are_known(m: Machine, choices: Value) -> Value:
     """Whether choices are all plain values."""
     return not isinstance(choices, Unknown) and _are_plain(choices)
+
+
+def file_text(m: Machine, path: Value) -> Value:
+    """The text of a file that the launch line names.
+
+    Raises:
+        InputError: there is none.
+    """
+    given = m.settings.get("files", {})
+    if path not in given:
+        raise InputError("the launch line names it, and it cannot be read", _PUT_THERE, str(path))
+    return given[path]
+
+
+def yaml_value(m: Machine, path: Value) -> Value:
+    """What the YAML file says that the launch line names.
+
+    Raises:
+        InputError: there is none, or it is no YAML.
+    """
+    import yaml
+
+    try:
+        return _plainly(m, yaml.safe_load(file_text(m, path)))
+    except yaml.YAMLError as error:
+        mark = getattr(error, "problem_mark", None)
+        place = "" if mark is None else f":{mark.line + 1}:{mark.column + 1}"
+        problem = getattr(error, "problem", None) or "it cannot be read"
+        raise InputError(f"this is no YAML: {problem}", "mend it", f"{path}{place}") from None
+
+
+def _plainly(m: Machine, value: Any) -> Value:
+    if isinstance(value, dict):
+        return {key: _plainly(m, item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [_plainly(m, item) for item in value]
+    if isinstance(value, _PLAIN):
+        return value
+    return m.unknown(f"what the server makes of {value}", harmless=True)

@@ -172,6 +172,14 @@ def _open_config(_: Machine, reason: Value, given: Value, everywhere: Value) -> 
     return open_values.opened(str(reason), given, dict(everywhere))
 
 
+def _as_json(m: Machine, value: Value) -> Value:
+    """A plain value as a text in JSON."""
+    try:
+        return json.dumps(value)
+    except (TypeError, ValueError):
+        return m.unknown("what a value is in JSON", harmless=True)
+
+
 FIELDS: dict[str, Callable[..., Value]] = {
     "dataclass_fields": _dataclass_fields,
     "functions_with": _functions_with,
@@ -180,8 +188,11 @@ FIELDS: dict[str, Callable[..., Value]] = {
     "doubt": _doubt,
     "open_config": _open_config,
     "parsed": _parsed,
+    "as_json": _as_json,
     "hint": options.hint,
     "hint_texts": options.hint_texts,
     "read_options": options.read,
+    "file_text": options.file_text,
+    "yaml_value": options.yaml_value,
     "are_known": options.are_known,
 }

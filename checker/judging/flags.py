@@ -121,7 +121,7 @@ def _untrained(case: Case, flags: Launched, results: Mapping[str, ClauseResult])
 
 
 def _undecided(flags: Launched, results: Mapping[str, ClauseResult]) -> str:
-    for name in sorted(flags.given):
+    for name in sorted({*flags.given, *flags.values}):
         value = flags.values.get(name)
         if isinstance(value, Unknown):
             return f"what becomes of {option(name)} is not known: {value.reason}"

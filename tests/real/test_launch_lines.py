@@ -13,7 +13,7 @@ from checker.contract.loading import load_contract
 from checker.engines import Inputs, launched, load_engines, load_operators
 from checker.errors import InputError
 from checker.judging import flags
-from checker.launch import arguments_of, parse_launch
+from checker.launch import files_of, line_of, parse_launch
 from checker.pairing import allow_deep_recursion, open_side
 from checker.report.model import ClauseResult, Status
 from checker.request import Access
@@ -30,6 +30,8 @@ from tests.real.releases import (
 )
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from _pytest.mark import ParameterSet
 
     from checker.engines import Subject
@@ -81,7 +83,6 @@ def _number(version: str) -> tuple[int, ...]:
     return tuple(int(part) for part in version.split(".")[:3])
 
 
-UNREAD = "write them out"
 NO_STATES = "does not hand the draft the target's aux states"
 LINES = {
     "fits": Line(line(), HOLDS),
@@ -140,7 +141,16 @@ LINES = {
     ),
     "several values": Line(line(more="--bucket-time-to-first-token 1 2.5 --tp 1"), HOLDS),
     "any beginning of several": Line(line(more="--speculative-num 3"), "ambiguous option"),
-    "flags in a file": Line(line(more="--config flags.yaml"), UNREAD),
+    "adapters": Line(line(more="--lora-paths one=a two"), HOLDS),
+    "no target": Line(
+        line().replace("--model-path target", ""), "the following arguments are required: --model-p"
+    ),
+    "flags alone": Line(line().partition("target")[2], HOLDS),
+    "another command": Line(
+        line().replace("python -m sglang.launch_server", "sglang serve"),
+        HOLDS,
+        ("0.5.7", "this release has no command sglang serve"),
+    ),
     "what the shell takes": Line(line(more="> log 2>&1 &"), HOLDS),
 }
 
@@ -159,13 +169,19 @@ def release(version: str) -> Subject:
         pytest.skip(f"the release cannot be had: {error}")
 
 
-def handled(version: str, text: str) -> ClauseResult:
+def handled(version: str, text: str, folder: str = "") -> ClauseResult:
     """The launch clause alone, for one release."""
     subject = release(version)
     allow_deep_recursion()
     target = {**configs.TARGET, "architectures": ["LlamaForCausalLM"]}
-    settings = {"arguments": arguments_of(text)}
-    inputs = Inputs(configs.serve(), target, parse_launch(text), settings)
+    starts = subject.engine.started_by
+    told = line_of(text, starts)
+    settings = {
+        "arguments": told.arguments,
+        "starts": told.starts,
+        "files": files_of(text, folder),
+    }
+    inputs = Inputs(configs.serve(), target, parse_launch(text, starts), settings)
     found = launched(subject, inputs)
     case: Any = SimpleNamespace(contract=CONTRACT, launched=found)
     result = flags.launch(cast("Case", case), {})
@@ -191,12 +207,144 @@ def pairs() -> list[ParameterSet]:
 def test_a_line_means_what_its_release_makes_of_it(name: str, version: str) -> None:
     result = handled(version, LINES[name].text)
     expected = LINES[name].expected(version)
-    if expected == UNREAD:
-        assert result.status is Status.UNPROVEN, result
-        assert expected in (result.reason or "")
-        return
     assert result.status is (Status.VIOLATED if expected else Status.HOLDS), result
     assert expected in (result.message or "")
+
+
+DRAFTING = line().partition(" --model-path target ")[2]
+SHARED = "--tp 4 --dp 4 --enable-dp-attention"
+TRIALS: tuple[tuple[str, str, str], ...] = (
+    ("0.4.9 0.5.4 0.5.9 0.5.14 0.5.18 0.5.23", line(more=SHARED), HOLDS),
+    (
+        "0.4.9 0.5.4 0.5.9 0.5.14 0.5.18 0.5.23",
+        line(more=SHARED.replace("dp 4", "dp 3")),
+        "dp_size == 0",
+    ),
+    ("0.5.4", line(more="--enable-two-batch-overlap"), HOLDS),
+    ("0.5.9 0.5.14 0.5.18 0.5.23", line(more="--enable-two-batch-overlap"), "two batch overlap"),
+    ("0.5.9 0.5.14 0.5.18 0.5.23", line(more="--served-model-name a:b"), "cannot contain a colon"),
+    ("0.5.9 0.5.23", line(more="--chunked-prefill-size 1024 --page-size 16"), HOLDS),
+    ("0.5.9 0.5.23", line(more="--chunked-prefill-size 1000 --page-size 16"), "divisible by page"),
+    ("0.5.9", "SGLANG_ENABLE_SPEC_V2=1 " + line(numbers="3 4 8"), "only supports topk = 1"),
+    ("0.5.9", "SGLANG_ENABLE_SPEC_V2=0 " + line(numbers="3 4 8"), HOLDS),
+    ("0.5.23", "SGLANG_ENABLE_SPEC_V2=1 " + line(numbers="3 4 8"), HOLDS),
+    ("0.5.9", "sglang serve target " + DRAFTING, "--model-path is required"),
+    ("0.5.18 0.5.23", "sglang serve target " + DRAFTING, HOLDS),
+    ("0.5.9 0.5.23", line("NGRAM", "- - 16"), NO_STATES),
+    ("0.5.9 0.5.23", line("STANDALONE"), NO_STATES),
+    (
+        "0.5.9",
+        line(numbers="3 4 8", more="--page-size 64 --attention-backend triton"),
+        "page_size > 1",
+    ),
+    ("0.5.23", line(numbers="3 4 8", more="--page-size 64 --attention-backend triton"), HOLDS),
+    (
+        "0.5.9 0.5.23",
+        line(numbers="3 4 8", more="--attention-backend trtllm_mha"),
+        "only supports topk",
+    ),
+    ("0.5.9 0.5.23", line(more="--attention-backend trtllm_mha"), HOLDS),
+    (
+        "0.5.9 0.5.23",
+        f"docker run --gpus all -m 32g image bash -lc '{line(numbers='3 1 8')} --port $PORT'",
+        "--speculative-num-draft-tokens 8 is changed to 4",
+    ),
+    (
+        "0.5.9 0.5.23",
+        f"# serves\nM=a/b\n{line()} \\\n --served-model-name $M > log 2>&1 &\nwait",
+        HOLDS,
+    ),
+)
+
+
+@pytest.mark.parametrize(
+    ("version", "text", "said_of"),
+    [
+        pytest.param(
+            version,
+            text,
+            said_of,
+            id=f"{number}-{version}",
+            marks=[] if version in (NEWEST, "0.5.9") else [pytest.mark.long],
+        )
+        for number, (versions, text, said_of) in enumerate(TRIALS)
+        for version in versions.split()
+    ],
+)
+def test_what_the_server_itself_refuses_is_said(version: str, text: str, said_of: str) -> None:
+    result = handled(version, text)
+    assert result.status is (Status.VIOLATED if said_of else Status.HOLDS), result
+    assert said_of in (result.message or "")
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        (line(more="--tp $RANKS"), "what --tp-size is given is not known"),
+        (line(more="$MORE"), "what $MORE stands for is not known"),
+        (line(numbers="3 1 4").replace(" 4", " ${N}"), "what ${N} stands for"),
+        (line(numbers="2 4 -"), "nothing gives it a value"),
+        (line().replace("launch_server", "bench_serving"), "starts sglang.bench_serving"),
+    ],
+)
+def test_what_only_a_shell_knows_is_unproven(text: str, reason: str) -> None:
+    result = handled(NEWEST, text)
+    assert result.status is Status.UNPROVEN, result
+    assert reason in (result.reason or "")
+
+
+FLAGS = """
+model-path: target
+speculative-algorithm: EAGLE3
+speculative-draft-model-path: draft
+speculative-num-steps: 3
+speculative-eagle-topk: 1
+speculative-num-draft-tokens: 16
+"""
+STARTED = "python -m sglang.launch_server"
+FILES: dict[str, tuple[str, str, str]] = {
+    "as they stand": (FLAGS, "--config flags.yaml", "--speculative-num-draft-tokens 16 is changed"),
+    "the line counts first": (
+        FLAGS, "--speculative-num-draft-tokens 4 --config flags.yaml", HOLDS
+    ),
+    "no such flag": (FLAGS + "dreams: 3", "--config flags.yaml", "no such flag: --dreams 3"),
+    "no mapping": ("[1, 2]", "--config flags.yaml", "must contain a dictionary"),
+    "in one word": (FLAGS, "--config=flags.yaml --model-path target", "are not in force"),
+    "cut short": (FLAGS, "--conf flags.yaml --model-path target", "are not in force"),
+    "a list": (FLAGS + "lora-paths: [a, b]", "--config flags.yaml", "'lora_paths'"),
+}  # fmt: skip
+FROM_FILES = ("0.5.4", "0.5.9", "0.5.14", "0.5.18")
+
+
+@pytest.mark.parametrize(
+    "version", [NEWEST, *(pytest.param(v, marks=pytest.mark.long) for v in FROM_FILES)]
+)
+@pytest.mark.parametrize("name", FILES)
+def test_flags_of_a_file_are_read_as_the_server_reads_them(
+    name: str, version: str, tmp_path: Path
+) -> None:
+    text, words, said_of = FILES[name]
+    (tmp_path / "flags.yaml").write_text(text)
+    if (name, version) == ("a list", "0.5.4"):
+        said_of = "--speculative-num-draft-tokens 16 is changed"  # it takes lists of any kind
+    result = handled(version, f"{STARTED} {words}", str(tmp_path))
+    assert result.status is (Status.VIOLATED if said_of else Status.HOLDS), result
+    assert said_of in (result.message or "")
+
+
+def test_a_file_of_flags_that_cannot_be_read_is_unusable_input(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"^flags\.yaml: the launch line names it") as missing:
+        handled(NEWEST, f"{STARTED} --config flags.yaml", str(tmp_path))
+    assert missing.value.exit_status == 2
+    (tmp_path / "flags.yaml").write_text("a: 1\nb: [1\n")
+    with pytest.raises(InputError, match=r"^flags\.yaml:3:1: this is no YAML"):
+        handled(NEWEST, f"{STARTED} --config flags.yaml", str(tmp_path))
+
+
+def test_a_release_without_files_of_flags_has_no_such_flag(tmp_path: Path) -> None:
+    (tmp_path / "flags.yaml").write_text(FLAGS)
+    result = handled("0.4.9", line(more="--config flags.yaml"), str(tmp_path))
+    assert "no such flag: --config flags.yaml" in (result.message or "")
 
 
 def test_the_line_that_changes_a_flag_is_named() -> None:
