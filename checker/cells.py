@@ -24,7 +24,7 @@ from checker.launch import parse_launch
 from checker.pairing import Pairing, config_of, open_side, target_config_of
 from checker.report.matrix import cell_of, outcome_of
 from checker.verdicts import Verdicts
-from checker.verify import Reader, Served, case_of, results_of
+from checker.verification import Reader, Served, case_of, results_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -89,7 +89,7 @@ def baseline_command(given: argparse.Namespace, progress: Progress) -> int:
     from checker.arguments import verify_request
     from checker.baseline import DEFAULT, message_of, read_baseline, written
     from checker.request import Waiver
-    from checker.verify import verify
+    from checker.verification import verify
     from checker.waiving import is_finding, shrunk, waived
 
     path, given.baseline = given.baseline or DEFAULT, None

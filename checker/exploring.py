@@ -15,7 +15,7 @@ from checker.processes import in_order
 from checker.report.explored import Around, Explored
 from checker.report.model import Status
 from checker.sources.seen import also_seen, seen
-from checker.verify import Reader
+from checker.verification import Reader
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

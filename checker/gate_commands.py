@@ -30,7 +30,7 @@ def solve_command(given: argparse.Namespace, progress: Progress) -> int:
     def work(opened: list[Opened]) -> Answer:
         from checker.contract.loading import load_contract
         from checker.report import json, solution
-        from checker.solve import solve
+        from checker.solver import solve
 
         found = solve(request, opened)
         if given.write is not None:
@@ -57,7 +57,7 @@ def diff_command(given: argparse.Namespace, progress: Progress) -> int:
     paint = paint_for(given, sys.stdout)
 
     def work(opened: list[Opened]) -> Answer:
-        from checker.diff import diff
+        from checker.differences import diff
         from checker.report import changes, json
 
         found = diff(request, opened)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from checker.diff import diff
+from checker.differences import diff
 from checker.engines import load_engines
 from checker.errors import InputError
 from checker.example import example
@@ -13,7 +13,7 @@ from checker.locks import is_lock, pins_in
 from checker.report.gated import Gated, Move
 from checker.request import DiffRequest
 from checker.sources.history import branched_from, working_files
-from checker.verify import verify
+from checker.verification import verify
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping

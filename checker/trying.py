@@ -15,7 +15,7 @@ from checker.contract.loading import load_contract
 from checker.errors import InputError
 from checker.report.model import Status
 from checker.request import Access, Rename, Target, VerifyRequest
-from checker.verify import verify
+from checker.verification import verify
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

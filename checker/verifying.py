@@ -145,7 +145,7 @@ def answer(request: VerifyRequest, given: argparse.Namespace) -> Answer:
     paint = paint_for(given, sys.stdout)
 
     def work(opened: list[Opened]) -> Answer:
-        from checker.verify import verify
+        from checker.verification import verify
 
         if request.train_config is None and request.serve_config is None:
             from checker.exploring import explore

@@ -11,7 +11,7 @@ import pytest
 
 import checker.answers
 import checker.program
-import checker.verify
+import checker.verification
 from checker.cli import main
 from checker.data import FIXTURES
 
@@ -52,13 +52,13 @@ def ask(capsys: pytest.CaptureFixture[str], *more: str) -> tuple[int, str]:
 def runs(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """Grows with every check that is really made."""
     made: list[int] = []
-    whole = checker.verify.verify
+    whole = checker.verification.verify
 
     def counting(*given: object) -> object:
         made.append(1)
         return whole(*given)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(checker.verify, "verify", counting)
+    monkeypatch.setattr(checker.verification, "verify", counting)
     return made
 
 

@@ -44,10 +44,10 @@ class Stage:
 def stage(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Stage:
     monkeypatch.setenv("EAGLE3_CHECK_CACHE", str(tmp_path / "cache"))  # no answers of other days
     stage = Stage()
-    for name in ("verify", "extract"):
-        module = ModuleType(f"checker.{name}")
+    for home, name in (("verification", "verify"), ("extract", "extract")):
+        module = ModuleType(f"checker.{home}")
         setattr(module, name, getattr(stage, name))
-        monkeypatch.setitem(sys.modules, f"checker.{name}", module)
+        monkeypatch.setitem(sys.modules, f"checker.{home}", module)
     exploring = ModuleType("checker.exploring")
     exploring.explore = stage.verify  # type: ignore[attr-defined]
     monkeypatch.setitem(sys.modules, "checker.exploring", exploring)

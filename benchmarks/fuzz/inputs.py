@@ -168,7 +168,7 @@ def copy_releases(place: Path) -> dict[str, Path] | None:
     from checker.errors import InputError
     from checker.request import Access, Target, VerifyRequest
     from checker.sources import Tree, open_source, resolve_requirement
-    from checker.verify import verify
+    from checker.verification import verify
 
     specs = {"train": "speculators==0.9.0", "serve": "sglang==0.5.23"}
     read: dict[str, set[str]] = {}

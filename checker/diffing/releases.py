@@ -18,7 +18,7 @@ from checker.pairing import open_pair
 from checker.processes import in_order
 from checker.report.changes import Change, Kind, setting_words, together
 from checker.sources.seen import also_seen, seen
-from checker.verify import Reader
+from checker.verification import Reader
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping

@@ -14,7 +14,7 @@ from checker.errors import InputError
 from checker.report.model import Report, Status
 from checker.request import Access, Target, VerifyRequest
 from checker.sources import open_source
-from checker.verify import verify
+from checker.verification import verify
 
 from . import documented
 

@@ -13,7 +13,7 @@ import pytest
 
 from checker.report.model import Status
 from checker.request import Target, VerifyRequest
-from checker.verify import verify
+from checker.verification import verify
 from tests.real import configs
 from tests.real.releases import TRAINER, check, said, server, unproven, violated
 

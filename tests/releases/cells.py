@@ -22,7 +22,7 @@ from checker.extract import extract
 from checker.report.model import Status
 from checker.report.tree import Node
 from checker.request import ExtractRequest, VerifyRequest
-from checker.verify import verify
+from checker.verification import verify
 from tests.releases.settings import SETTINGS, request
 
 FOLDER = Path(__file__).parent

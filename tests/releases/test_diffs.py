@@ -10,7 +10,7 @@ from dataclasses import replace
 
 import pytest
 
-from checker.diff import diff
+from checker.differences import diff
 from checker.errors import InputError
 from checker.report.changes import Change, Changes
 from checker.request import DiffRequest, VerifyRequest

@@ -20,7 +20,7 @@ from checker.report.model import ClauseResult, Report, Status
 from checker.report.text import render
 from checker.request import Access, Rename, Target, VerifyRequest
 from checker.stored.folder import read_checkpoint
-from checker.verify import verify
+from checker.verification import verify
 
 from .samples import safetensors
 

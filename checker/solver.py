@@ -24,7 +24,7 @@ from checker.report.model import RAISES, Status, Verdict
 from checker.report.solution import Solution
 from checker.request import Rename
 from checker.solving import Try, faults, launch_line, neighbours
-from checker.verify import Reader
+from checker.verification import Reader
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
