@@ -14,7 +14,7 @@ from unittest import mock
 import pytest
 
 from benchmarks.editing import Edit, Source
-from checker import verify as verification
+from checker import verification
 from checker.contract.loading import load_contract
 from checker.report.model import Report, Status
 from checker.request import Access, Rename, Target, VerifyRequest

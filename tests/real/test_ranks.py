@@ -10,7 +10,7 @@ import pytest
 from checker.contract.loading import load_contract
 from checker.engines import Inputs, launched
 from checker.judging import flags
-from checker.launch import arguments_of, parse_launch
+from checker.launch import line_of, parse_launch
 from checker.pairing import allow_deep_recursion
 from checker.report.model import ClauseResult, Status
 from tests.real import configs
@@ -89,8 +89,10 @@ def handled(version: str, line: str, goal: Config, **draft: Any) -> ClauseResult
     subject = release(version)
     allow_deep_recursion()
     given = configs.serve(**{**SIZES, **draft})
-    settings = {"arguments": arguments_of(line)}
-    found = launched(subject, Inputs(given, goal, parse_launch(line), settings))
+    starts = subject.engine.started_by
+    told = line_of(line, starts)
+    settings = {"arguments": told.arguments, "starts": told.starts}
+    found = launched(subject, Inputs(given, goal, parse_launch(line, starts), settings))
     case: Any = SimpleNamespace(contract=CONTRACT, launched=found)
     result = flags.launch(cast("Case", case), {})
     assert result is not None
@@ -187,7 +189,6 @@ def test_of_ranks_that_share_attention_in_groups_it_is_said_what_is_not_known(ve
     ("line", "goal", "said"),
     [
         ("--tp 4 --attn-cp-size 2", target("llama"), "attn_cp_size"),
-        ("--tp 4 --dp 3 --enable-dp-attention", target("llama"), "dp_size"),
         (TWO, target("llama", architectures=["NoSuchModel"]), "registers no NoSuchModel"),
         (TWO, target("llama", model_type="nosuch"), "part of the target"),
     ],
