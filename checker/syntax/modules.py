@@ -7,6 +7,7 @@ import warnings
 from collections import OrderedDict
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Protocol
+from weakref import WeakValueDictionary
 
 from checker.syntax.index import Index, index
 from checker.syntax.ledger import Asked, Ledger, Watched
@@ -60,6 +61,7 @@ class ModuleFile:
     """
 
     __slots__ = (
+        "__weakref__",
         "_index",
         "_ledgers",
         "_statements",
@@ -89,6 +91,11 @@ class ModuleFile:
         self._index = index or Index()
         self._ledgers = ledgers if ledgers is not None else []
         self.touching = Asked(name, self._index.touching, self._ledgers)
+
+    @property
+    def syntax(self) -> tuple[list[ast.stmt], Index]:
+        """The statements and their index, for others with the same content; nothing is noted."""
+        return self._statements, self._index
 
     @property
     def body(self) -> list[ast.stmt]:
@@ -124,13 +131,18 @@ class _Recent:
 
     Both sides stand on libraries that are often the same, and neighbouring releases have most of
     their files in common. Nobody changes what is given here. A workspace holds what it has found
-    for as long as it lives.
+    for as long as it lives, and so long others are given the same.
     """
 
     def __init__(self, most: int) -> None:
         self._most = most
         self._held = 0
         self._files: OrderedDict[bytes, tuple[list[ast.stmt], Index]] = OrderedDict()
+        self._living: WeakValueDictionary[bytes, ModuleFile] = WeakValueDictionary()
+
+    def lives(self, data: bytes, module: ModuleFile) -> None:
+        """Tells of a module that was made of a file."""
+        self._living[data] = module
 
     def parsed(self, data: bytes) -> tuple[list[ast.stmt], Index]:
         """A file's statements and their index."""
@@ -138,6 +150,9 @@ class _Recent:
         if known is not None:
             self._files.move_to_end(data)
             return known
+        living = self._living.get(data)
+        if living is not None:
+            return living.syntax
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             body = ast.parse(data).body
@@ -160,7 +175,8 @@ def parse_module(
         UnparsableModule: for text which is not Python, or which nests beyond what can be parsed.
     """
     try:
-        body, found = _recent.parsed(tree.read(path))
+        data = tree.read(path)
+        body, found = _recent.parsed(data)
     except SyntaxError as error:
         raise UnparsableModule(
             tree.label,
@@ -173,7 +189,9 @@ def parse_module(
         raise UnparsableModule(tree.label, path, 1, 1, "nests too deeply to be parsed") from None
     except ValueError as error:  # null bytes, bad source encoding
         raise UnparsableModule(tree.label, path, 1, 1, str(error)) from None
-    return ModuleFile(name, tree, path, is_package, body, index=found, ledgers=ledgers)
+    module = ModuleFile(name, tree, path, is_package, body, index=found, ledgers=ledgers)
+    _recent.lives(data, module)
+    return module
 
 
 def first_defining(texts: Mapping[str, bytes], name: str) -> list[str]:
