@@ -26,29 +26,31 @@ __all__ = [
     "verify",
 ]  # fmt: skip
 
-_HOMES = {
-    "checker.api": ("capture", "diff", "render", "solve", "verify"),
-    "checker.contract.model": ("Severity",),
-    "checker.errors": ("InputError",),
-    "checker.location": ("Location",),
-    "checker.report.capture": ("Table",),
-    "checker.report.changes": ("Change", "Changes", "Kind"),
-    "checker.report.model": ("ClauseResult", "Report", "Status", "Verdict"),
-    "checker.report.solution": ("Solution",),
-}
-
 
 def __getattr__(name: str) -> Any:
     """What is exported is imported when it is first asked for."""
-    home = next((module for module, names in _HOMES.items() if name in names), None)
-    if home is None:
-        message = f"module {__name__!r} has no attribute {name!r}"
-        raise AttributeError(message)
-    import sys
-
-    __import__(home)
-    found = getattr(sys.modules[home], name)
-    globals()[name] = found
+    home: Any
+    match name:
+        case "capture" | "diff" | "render" | "solve" | "verify":
+            from checker import api as home
+        case "ClauseResult" | "Report" | "Status" | "Verdict":
+            from checker.report import model as home
+        case "Change" | "Changes" | "Kind":
+            from checker.report import changes as home
+        case "Table":
+            from checker.report import capture as home
+        case "Solution":
+            from checker.report import solution as home
+        case "Severity":
+            from checker.contract import model as home
+        case "Location":
+            from checker import location as home
+        case "InputError":
+            from checker import errors as home
+        case _:
+            message = f"module {__name__!r} has no attribute {name!r}"
+            raise AttributeError(message)
+    globals()[name] = found = getattr(home, name)
     return found
 
 
