@@ -12,6 +12,7 @@ from checker.configs import read_config
 from checker.daily import add_daily
 from checker.errors import InputError
 from checker.gate import add_gate
+from checker.outputs import refuse_overwriting
 from checker.request import (
     DRAWN,
     CaptureRequest,
@@ -305,6 +306,8 @@ def verify_request(
     ):
         if folder is not None and config is None and instead is None:
             raise InputError(f"holds no {CONFIG}", f"give one with --{option}", folder)
+    settings = settings_of(given)
+    refuse_overwriting(given, [*filter(None, [settings.path]), *settings.contracts])
     check = checked(
         given,
         progress,
@@ -324,7 +327,7 @@ def verify_request(
         serve_draft=copied,
         max_unproven=allowed(given),
         draw=draws(given),
-        waivers=settings_of(given).waivers,
+        waivers=settings.waivers,
         baseline=None if given.baseline is None else read_baseline(given.baseline),
     )
 

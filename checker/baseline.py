@@ -34,7 +34,10 @@ def read_baseline(path: str) -> Baseline:
         raise InputError(f"cannot be read: {reason}", remedy, path) from None
     if len(raw) > _MOST:
         raise InputError(f"is larger than {_MOST >> 20} MiB", remedy, path)
-    data = parse_object(raw, path)
+    try:
+        data = parse_object(raw, path)
+    except InputError as error:  # what mends a configuration mends no baseline
+        raise InputError(error.message, "mend it, or make it anew", error.place) from None
     if data.get("schema") != SCHEMA or not isinstance(data.get("findings"), list):
         raise InputError("is no baseline of this version", remedy, path)
     known = tuple(_waiver(item, path, i) for i, item in enumerate(data["findings"]))

@@ -27,6 +27,9 @@ INTERRUPTED = 130
 _MOST_PROBLEMS = 50
 _SETTABLE = ("verify", "hook", "baseline", "gate")
 """Commands that settings stand for words of."""
+_SUBJECT = ("train", "serve", "train_with", "serve_with", "draft", "serve_draft", "train_config",
+            "serve_config", "target", "rename", "launch", "tp", "pp", "contract")  # fmt: skip
+"""Words that make another check than the settings': it says nothing about their baseline."""
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -90,9 +93,13 @@ def _run(argv: Sequence[str], progress: Progress) -> int:
     grammar = parser(__version__)
     given = grammar.parse_args(argv)
     settings = settings_of(given)
-    if given.command in _SETTABLE and settings.table:
-        given = grammar.parse_args([argv[0], *settings.words(), *argv[1:]])
-        given.found = settings
+    if given.command in _SETTABLE:
+        plain = grammar.parse_args([given.command])
+        other = any(getattr(given, word) != getattr(plain, word) for word in _SUBJECT)
+        shrinks = given.baseline is not None or not other
+        if settings.table:
+            given = grammar.parse_args([argv[0], *settings.words(), *argv[1:]])
+        given.found, given.shrinks = settings, shrinks
     commands: dict[str, Callable[[argparse.Namespace, Progress], int]] = {
         "verify": verify_command,
         "solve": gate_commands.solve_command,

@@ -34,7 +34,9 @@ def save(text: str, path: str) -> None:
         Path(path).write_text(text, "utf-8")
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or str(error)
-        raise InputError(f"cannot be written: {reason}", "name a file", path) from None
+        lacking = isinstance(error, FileNotFoundError)
+        remedy = f"make the folder {Path(path).parent} first" if lacking else "name a file"
+        raise InputError(f"cannot be written: {reason}", remedy, path) from None
 
 
 def say(text: str) -> None:

@@ -11,7 +11,7 @@ from checker.errors import InputError
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sized
     from datetime import date
 
     from checker.report.gated import Gated
@@ -27,20 +27,30 @@ def gate_command(given: argparse.Namespace, progress: Progress) -> int:
     """What an upgrade does to a draft."""
     from checker.arguments import verify_request
     from checker.gating import gate
+    from checker.outputs import complain, save_all
+    from checker.report.model import EXIT_STATUS, UNUSABLE
     from checker.report.places import Place
 
     request = verify_request(given, progress, whole=False)
     found = gate(request, given.base, ".")
     progress.clear()
-    pins = {f"{m.name}=={m.new}": Place(m.path, m.line) for m in found.moves}
+    pins = {f"{m.name}=={m.new}": Place(m.path, m.line) for m in found.moves if m.new}
     if found.report is not None:
         found = replace(found, report=_counted(found.report, request))
-    for form, path in given.output:
-        text = _gated(found, form, request, pins)
-        if text is not None:
-            save(text, path)
-    write(_gated(found, given.format, request, pins) or "")
-    return 0 if given.fail_on == "never" else found.exit_status
+    texts = [(path, _gated(found, form, request, pins)) for form, path in given.output]
+    problems = save_all((path, text) for path, text in texts if text is not None)
+    text = _gated(found, given.format, request, pins) or ""
+    lines = text.splitlines(keepends=True)
+    write("".join(lines[-1:]) if given.quiet and given.format == "text" else text)
+    unwritten = [path for path, text in texts if text is None]
+    if unwritten:
+        say(f"nothing was checked, so nothing was written to {', '.join(unwritten)}")
+    complain(problems)
+    status = found.exit_status
+    if given.fail_on == "never" and status in EXIT_STATUS.values():
+        complaints = () if found.report is None else found.report.complaints
+        return UNUSABLE if complaints else 0
+    return status
 
 
 def _gated(
@@ -91,8 +101,11 @@ def baseline_command(given: argparse.Namespace, progress: Progress) -> int:
     from checker.request import Waiver
     from checker.verification import verify
     from checker.waiving import is_finding, shrunk, waived
+    from checker.words import settings_of
 
-    path, given.baseline = given.baseline or DEFAULT, None
+    settings = settings_of(given)
+    named = given.baseline is not None
+    path, given.baseline = given.baseline or str(Path(settings.folder, DEFAULT)), None
     if given.accept is not None and not given.reason:
         raise InputError("--accept needs a --reason", "say why it is accepted", "command line")
     given.output, given.format = [], "text"
@@ -104,14 +117,17 @@ def baseline_command(given: argparse.Namespace, progress: Progress) -> int:
     if not Path(path).exists():
         reason = given.reason or UNREASONED
         save(written((Waiver(r.id, r.fingerprint, reason), _said(r)) for r in found), path)
-        write(f"{path}: {len(found)} findings recorded\n")
+        write(f"{path}: {_count(found)} recorded\n")
+        if not named:
+            where = settings.path or "the settings, or give --baseline to verify"
+            say(f'to let them not count, write baseline = "{DEFAULT}" in {where}')
         return 0
     old = read_baseline(path)
     smaller = shrunk(old, report)
     if smaller is not None:
         save(smaller, path)
         old_count, old = len(old.known), read_baseline(path)
-        write(f"{path}: {old_count - len(old.known)} findings are mended and taken out\n")
+        write(f"{path}: {old_count - len(old.known)} mended and taken out\n")
     known = {(w.clause, w.fingerprint) for w in old.known}
     new = [r for r in found if (r.id, r.fingerprint) not in known]
     if given.accept is not None:
@@ -132,8 +148,12 @@ def baseline_command(given: argparse.Namespace, progress: Progress) -> int:
     if new:
         say("take findings in one by one with --accept ID --reason TEXT, or mend them")
     elif smaller is None and given.accept is None:
-        write(f"{path}: {len(old.known)} findings, all still there\n")
+        write(f"{path}: {_count(old.known)}, nothing new, nothing mended\n")
     return 1 if new else 0
+
+
+def _count(found: Sized) -> str:
+    return f"{len(found)} finding{'' if len(found) == 1 else 's'}"
 
 
 def _said(result: ClauseResult) -> str:

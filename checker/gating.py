@@ -9,7 +9,7 @@ from checker.differences import diff
 from checker.engines import load_engines
 from checker.errors import InputError
 from checker.example import example
-from checker.locks import is_lock, pins_in
+from checker.locks import Pinned, is_lock, pins_in
 from checker.report.gated import Gated, Move
 from checker.request import DiffRequest
 from checker.sources.history import branched_from, working_files
@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from checker.engines import Engine
-    from checker.locks import Pinned
     from checker.pairing import Opened
     from checker.request import VerifyRequest
 
@@ -40,7 +39,8 @@ def gate(
         opened: gets the sides that were opened.
 
     Raises:
-        InputError: something the user gave cannot be used, or a side is neither named nor pinned.
+        InputError: something the user gave cannot be used, a side is neither named nor pinned, or
+            files move it to different releases.
     """
     engines = load_engines(request.contracts)
     earlier = branched_from(folder, base)
@@ -50,9 +50,9 @@ def gate(
     moves = tuple(_moves(old, new))
     if not moves:
         return Gated(base)
-    request = _with_pins(request, engines, new)
+    request = _with_pins(request, engines, _now(moves, new))
     changes = tuple(
-        diff(_compared(request, engines, move), opened) for move in moves if move.old is not None
+        diff(_compared(request, engines, move), opened) for move in moves if move.old and move.new
     )
     return Gated(base, moves, changes, verify(request, opened))
 
@@ -76,14 +76,52 @@ def _moves(
     old: Mapping[str, tuple[Pinned, ...]], new: Mapping[str, tuple[Pinned, ...]]
 ) -> Iterable[Move]:
     """Each distribution that has another release, where that is said first."""
-    for name in sorted(new):
-        before = {pin.path: pin.version for pin in old.get(name, ())}
-        known = set(before.values())
-        for pin in new[name]:
-            was = before.get(pin.path, next(iter(sorted(known)), None))
-            if was != pin.version:
-                yield Move(name, was, pin.version, pin.path, pin.line)
-                break
+    for name in sorted({*old, *new}):
+        before, after = _by_path(old.get(name, ())), _by_path(new.get(name, ()))
+        known = sorted(pin.version for pin in old.get(name, ()))
+        said: set[str] = set()
+        for pin in new.get(name, ()):
+            was = [p.version for p in before[pin.path]] if pin.path in before else known
+            if pin.version in was or pin.version in said:
+                continue
+            said.add(pin.version)
+            stays = {p.version for p in after[pin.path]}
+            gone = [version for version in was if version not in stays]
+            yield Move(name, next(iter((*gone, *was)), None), pin.version, pin.path, pin.line)
+        if name not in new:
+            pin = old[name][0]
+            yield Move(name, pin.version, None, pin.path, pin.line)
+
+
+def _by_path(pins: Iterable[Pinned]) -> dict[str, list[Pinned]]:
+    found: dict[str, list[Pinned]] = {}
+    for pin in pins:
+        found.setdefault(pin.path, []).append(pin)
+    return found
+
+
+def _now(
+    moves: Iterable[Move], pins: Mapping[str, tuple[Pinned, ...]]
+) -> dict[str, tuple[Pinned, ...]]:
+    """The pins that are checked: one that moved comes before any that says what it said.
+
+    Raises:
+        InputError: files move a distribution to different releases.
+    """
+    found = {**pins}
+    for name in {move.name for move in moves}:
+        moved = [move for move in moves if move.name == name and move.new is not None]
+        if len(moved) > 1:
+            places = ", ".join(f"{move.new} in {move.path}:{move.line}" for move in moved)
+            raise InputError(
+                f"{name} moves to different releases: {places}",
+                "pin one, or check each pair with eagle3-check verify",
+                "gate",
+            )
+        found[name] = tuple(
+            Pinned(name, move.new, move.path, move.line) for move in moved if move.new
+        )
+    return found
 
 
 def _with_pins(

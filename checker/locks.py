@@ -105,7 +105,8 @@ def _locked(table: dict[str, Any], text: str) -> Iterator[tuple[str, str, int]]:
                 continue
             name, version = item.get("name"), item.get("version")
             if isinstance(name, str) and isinstance(version, str):
-                pattern = rf'^name\s*=\s*"{re.escape(name)}"\s*\n(?:.*\n)??version\s*='
+                head = rf'^name\s*=\s*"{re.escape(name)}"\s*\n(?:.*\n)??'
+                pattern = rf'{head}version\s*=\s*"{re.escape(version)}"'
                 yield name, version, _line(text, pattern, after=True)
 
 

@@ -30,6 +30,7 @@ _SPECS = ("train", "serve")
 _PATHS = ("draft", "serve-draft", "train-config", "serve-config", "target", "launch", "baseline")
 _WORDS = ("tp", "pp", "max-unproven", "fail-on")
 _LISTS = ("train-with", "serve-with", "rename")
+_MENTIONED = re.compile(rb"eagle3[-_]check", re.IGNORECASE)
 _MOST = 4 * 1024 * 1024
 
 
@@ -58,7 +59,8 @@ class Settings:
                 yield f"--{key}={self._placed(said[key])}"
         for key in _WORDS:
             if key in said:
-                yield f"--{key}={said[key]}"
+                value = said[key]  # TOML's 2.0 is the integer that JSON's is
+                yield f"--{key}={int(value) if isinstance(value, float) else value}"
         for key in _LISTS:
             yield from (f"--{key}={item}" for item in said.get(key, ()))
         if said.get("strict"):
@@ -120,8 +122,9 @@ def find_settings(start: Path | None = None, named: str | None = None) -> Settin
     for folder in (here, *here.parents):
         for name in (OWN_FILE, SHARED_FILE):
             shown = Path(os.path.relpath(folder / name)) if start is None else folder / name
-            raw = _read(shown, needed=False)
-            if raw is not None and (name == OWN_FILE or TABLE.encode() in raw):
+            # A file of the tool's own that cannot be read must not pass for none.
+            raw = _read(shown, needed=name == OWN_FILE and os.path.lexists(shown))
+            if raw is not None and (name == OWN_FILE or _MENTIONED.search(raw)):
                 found = _settings(shown, raw, whole=name == OWN_FILE)
                 if found.path is not None:
                     return found
@@ -157,7 +160,12 @@ def _settings(path: Path, raw: bytes, *, whole: bool) -> Settings:
     keys: Keys = () if whole else ("tool", TABLE)
     if not whole:
         tools = table.get("tool", {})
-        if not isinstance(tools, dict) or TABLE not in tools:
+        if not isinstance(tools, dict):
+            return Settings()
+        if TABLE not in tools:
+            other = next((n for n in tools if n.replace("_", "-").lower() == TABLE), None)
+            if other is not None:
+                raise InputError(f"tool.{other} is not read", f"say [tool.{TABLE}]", str(path))
             return Settings()
         table = tools[TABLE]
         if not isinstance(table, dict):

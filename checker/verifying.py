@@ -7,10 +7,12 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from checker.console import paint_for, save, say, write
+from checker.console import paint_for, say, write
 from checker.errors import InputError
+from checker.outputs import complain, refuse_overwriting, save_all
 from checker.report.terminal import Paint
 from checker.timings import timed
+from checker.words import settings_of
 
 if TYPE_CHECKING:
     import argparse
@@ -27,6 +29,7 @@ def verify_command(given: argparse.Namespace, progress: Progress) -> int:
     if given.watch:
         return watch_command(given, progress)
     if given.train is None and given.serve is None:
+        _refuse_unnamed(given)
         found = _verify_example(given, progress)
     else:
         found = answer_to(given, progress)
@@ -41,6 +44,7 @@ def _verify_example(given: argparse.Namespace, progress: Progress) -> Answer:
     from checker.words import access, contracts
 
     _refuse_stray(given)
+    refuse_overwriting(given, ())
     pair = example(access(given, progress))
     run = {
         "witness": given.witness,
@@ -59,6 +63,14 @@ def _verify_example(given: argparse.Namespace, progress: Progress) -> Answer:
         note = f"the releases of the example cannot be had, packaged engines stand in: {error}"
         say(note)
         return answer(replace(pair.packaged, notes=(*pair.packaged.notes, note), **run), given)
+
+
+def _refuse_unnamed(given: argparse.Namespace) -> None:
+    """Settings that name no side are not finished: an example's answer would pass for theirs."""
+    settings = settings_of(given)
+    if settings.path is not None:
+        remedy = "say train and serve there, or --isolated to check the example pair"
+        raise InputError("names neither a trainer nor a server", remedy, settings.path)
 
 
 def _refuse_stray(given: argparse.Namespace) -> None:
@@ -123,11 +135,17 @@ def _folders(given: argparse.Namespace) -> list[Path]:
 
 
 def printed(found: Answer, given: argparse.Namespace) -> int:
-    """Writes an answer where it belongs; the exit status."""
-    for path, text in found.files:
-        save(text, path)
+    """Writes an answer where it belongs; the exit status.
+
+    Raises:
+        InputError: a file cannot be written; all others are, and the answer is printed.
+    """
+    problems = save_all(found.files)
     lines = found.output.splitlines(keepends=True)
     write("".join(lines[-1:]) if given.quiet and given.format == "text" else found.output)
+    if any(path == given.baseline for path, _ in found.files):
+        say(f"{given.baseline}: what is mended was taken out")
+    complain(problems)
     return found.status
 
 
@@ -155,7 +173,7 @@ def answer(request: VerifyRequest, given: argparse.Namespace) -> Answer:
             report = verify(request, opened)
         return _rendered(report, request, given, paint)
 
-    rendering = [given.format, paint.enabled, given.output, given.fail_on]
+    rendering = [given.format, paint.enabled, given.output, given.fail_on, given.shrinks]
     question = verify_question(request, rendering)
     run = request.witness  # what running code gives is no fact about the sources
     return answered(question, request.access, work, anew=run, kept=not run)
@@ -167,7 +185,7 @@ def _rendered(
     """The report in every format that is asked for; colours are for what is printed."""
     from checker.answers import Answer
     from checker.report.formats import Rendering, render
-    from checker.report.model import EXIT_STATUS
+    from checker.report.model import EXIT_STATUS, UNUSABLE
 
     files: list[tuple[str, str]] = []
     if request.waivers or request.baseline is not None:
@@ -177,9 +195,9 @@ def _rendered(
 
         today = datetime.datetime.now().astimezone().date()
         report = waived(report, request.waivers, request.baseline, today)
-        smaller = None if request.baseline is None else shrunk(request.baseline, report)
-        if smaller is not None and request.baseline is not None:
-            files.append((request.baseline.path, smaller))
+        if request.baseline is not None and given.shrinks:
+            smaller = shrunk(request.baseline, report)
+            files += [] if smaller is None else [(request.baseline.path, smaller)]
     rendering = Rendering(request.contracts, paint)
     with timed("report"):
         printed = render(report, given.format, rendering)
@@ -187,5 +205,5 @@ def _rendered(
             files.append((path, render(report, form, replace(rendering, paint=Paint()))))
     status = report.strict_exit_status if request.strict else report.exit_status
     if given.fail_on == "never" and status in EXIT_STATUS.values():
-        status = 0
+        status = UNUSABLE if report.complaints else 0
     return Answer(printed, status, tuple(files))

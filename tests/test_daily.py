@@ -102,7 +102,7 @@ def test_a_baseline_is_made_and_only_new_findings_count(
 ) -> None:
     break_it()
     assert main(["baseline"]) == 0
-    assert "1 findings recorded" in capsys.readouterr().out
+    assert "1 finding recorded" in capsys.readouterr().out
     with Path(OWN_FILE).open("a") as file:
         file.write('baseline = "eagle3-check-baseline.json"\n')
     assert main(["verify"]) == 0

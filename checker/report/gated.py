@@ -30,16 +30,19 @@ _SHOWN = 3
 
 @dataclass(frozen=True, slots=True)
 class Move:
-    """A pin that has another release than before; `old` is None where there was none."""
+    """A pin that has another release than before, or one of `old` and `new` alone.
+
+    `path` and `line` are where it is now; where it was, if it is there no longer.
+    """
 
     name: str
     old: str | None
-    new: str
+    new: str | None
     path: str
     line: int
 
     def __str__(self) -> str:
-        return f"{self.name} {self.old or '(new)'} → {self.new}"
+        return f"{self.name} {self.old or '(new)'} → {self.new or '(no longer pinned)'}"
 
     def to_json(self) -> dict[str, Json]:
         """The move as its schema has it."""
@@ -118,13 +121,18 @@ def _lines(found: Gated, *, plain: bool) -> Iterator[str]:
     report = found.report
     if report is None:
         return
-    pinned = ", ".join(code(f"{move.path}:{move.line}") for move in found.moves)
-    yield f"pinned in {pinned}; trained by {code(report.train.source)}, served by " + code(
+    places = [
+        f"{'' if move.new else 'was '}pinned in {code(f'{move.path}:{move.line}')}"
+        for move in found.moves
+    ]
+    yield f"{', '.join(places)}; trained by {code(report.train.source)}, served by " + code(
         report.serve.source
     )
     bad = [r for r in report.clauses if r.status is Status.VIOLATED or r.undecided]
     names = ", ".join(code(r.id) for r in bad if r.waived is None)
-    before = next((c.draft[0] for c in found.changes if c.draft is not None), None)
+    # Each comparison is beside the other side as it is now: of two, neither tells what was before.
+    only = found.changes[0] if len(found.moves) == len(found.changes) == 1 else None
+    before = only.draft[0] if only is not None and only.draft is not None else None
     after = f"{report.verdict.value}{f' ({names})' if names else ''}"
     yield f"before: {before}, after: {after}" if before else f"now: {after}"
     yield f"changed in meaning: {_changed(found, prose)}"
@@ -136,6 +144,8 @@ def _lines(found: Gated, *, plain: bool) -> Iterator[str]:
 
 def _changed(found: Gated, prose: Callable[[str], str]) -> str:
     changes = [change for part in found.changes for change in part.changes]
+    if not changes and len(found.changes) < len(found.moves):
+        return "not known: there are no two releases to compare"
     if not changes:
         return "nothing that this draft meets"
     said = [_change(change, prose) for change in changes[:_SHOWN]]

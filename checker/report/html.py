@@ -57,7 +57,7 @@ th,td{border:1px solid var(--line);padding:.25rem .6rem;text-align:left;vertical
 caption{text-align:left;color:var(--soft)}
 .pair{display:grid;grid-template-columns:repeat(auto-fit,minmax(min(100%,30rem),1fr));gap:1rem}
 figure{margin:0;background:var(--panel);padding:.6rem}figcaption{font-weight:600}
-.graph{overflow:auto}.graph svg{max-width:100%;min-width:44rem;height:auto}
+.graph{overflow:auto}.graph svg{max-width:100%;min-width:38rem;height:auto}
 .legend span{display:inline-block;padding:0 .6rem;margin-right:.6rem;border:2px solid var(--line)}
 .legend .different{background:var(--different);border-color:var(--different-line)}
 .legend .affected{background:var(--affected);border-color:var(--affected-line)}

@@ -27,7 +27,7 @@ def render(report: Report) -> str:
               for kind in ("failure", "error", "skipped")}  # fmt: skip
     suite = ElementTree.Element(
         "testsuite",
-        name=f"{report.train.source} served by {report.serve.source}",
+        name=_plain(f"{report.train.source} served by {report.serve.source}"),
         tests=str(len(cases)),
         failures=str(counts["failure"]),
         errors=str(counts["error"]),
@@ -49,7 +49,8 @@ def _case(report: Report, result: ClauseResult) -> ElementTree.Element:
     if kind:
         ending = ElementTree.SubElement(case, kind, message=_plain(message))
         if kind != "skipped":
-            ending.set("type", result.error.type if result.error else result.status.value)
+            kind = result.error.type if result.error else result.status.value
+            ending.set("type", _plain(kind))
         ending.text = "\n".join(map(_plain, _details(report, result)))
     return case
 

@@ -153,6 +153,10 @@ class _Writer:
                 said += self._waived()
                 if report.max_unproven:
                     said += f" ({report.max_unproven} allowed)"
+        if report.complaints:
+            count = len(report.complaints)
+            what = "1 waiver has" if count == 1 else f"{count} waivers have"
+            said += f"; {what} to go: {printable(report.complaints[0])}"
         return self._paint(_STYLES[report.verdict], said)
 
     def _waived(self) -> str:

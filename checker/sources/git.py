@@ -191,7 +191,13 @@ def _words(repository: str, words: Sequence[str]) -> list[str]:
     return ["git", "-c", "core.fsmonitor=false", "-C", repository, *words]
 
 
-def git(repository: str, words: Sequence[str], label: str, problem: str | None = None) -> bytes:
+def git(
+    repository: str,
+    words: Sequence[str],
+    label: str,
+    problem: str | None = None,
+    remedy: str = "name a repository and a revision in it",
+) -> bytes:
     """What git prints, run without anything that the repository or the user configures to run.
 
     Args:
@@ -199,6 +205,7 @@ def git(repository: str, words: Sequence[str], label: str, problem: str | None =
         words: what it is asked; options have to end before anything that a user wrote.
         label: what errors call the repository.
         problem: what errors say where git says nothing.
+        remedy: what the user can do where git refuses.
 
     Raises:
         InputError: git is not there, or refuses.
@@ -216,7 +223,5 @@ def git(repository: str, words: Sequence[str], label: str, problem: str | None =
     if done.returncode:
         said = done.stderr.decode("utf-8", "replace").strip().splitlines()
         what = said[-1].removeprefix("fatal: ") if said else problem
-        raise InputError(
-            what or "git cannot read it", "name a repository and a revision in it", label
-        )
+        raise InputError(what or "git cannot read it", remedy, label)
     return done.stdout

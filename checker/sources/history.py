@@ -41,7 +41,13 @@ def branched_from(folder: str, revision: str) -> Revision:
     Raises:
         InputError: it lies in no repository, or there is no such revision.
     """
-    top = git(folder, ["rev-parse", "--show-toplevel"], _LABEL, "no repository there")
+    top = git(
+        folder,
+        ["rev-parse", "--show-toplevel"],
+        _LABEL,
+        "no repository there",
+        "run it in a folder of a git repository",
+    )
     root = os.fsdecode(top).strip()
     if not revision or revision.startswith("-") or any(c.isspace() for c in revision):
         raise InputError(f"{revision!r} is no revision", "name a commit, branch or tag", "--base")
@@ -50,9 +56,12 @@ def branched_from(folder: str, revision: str) -> Revision:
         ["rev-parse", "--verify", "--quiet", "--end-of-options", f"{revision}^{{commit}}"],
         "--base",
         f"no revision {revision} there",
+        "fetch it, or name what the work is compared with: --base REVISION",
     )
     words = ["merge-base", commit.decode().strip(), "HEAD"]
-    base = git(root, words, "--base", f"{revision} and HEAD have no commit in common")
+    problem = f"{revision} and HEAD have no commit in common"
+    remedy = "fetch the whole history: git fetch --unshallow, fetch-depth: 0 or GIT_DEPTH: 0 in CI"
+    base = git(root, words, "--base", problem, remedy)
     return Revision(root, base.decode().strip())
 
 

@@ -1,0 +1,83 @@
+"""The files that reports are written to: none over another, none over what is read."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from checker.console import save
+from checker.errors import InputError, InputErrors
+
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Iterable
+
+_READ = ("train", "serve", "draft", "serve_draft", "train_config", "serve_config", "target",
+         "launch", "baseline", "settings")  # fmt: skip
+
+
+def refuse_overwriting(given: argparse.Namespace, read: Iterable[str | os.PathLike[str]]) -> None:
+    """Refuses outputs that would take the place of each other, or of a file that is read.
+
+    What is named twice in one format is written once. A device or a pipe holds any number.
+
+    Args:
+        given: the words of a command with ``--output``.
+        read: files that are read besides those that the words name.
+
+    Raises:
+        InputError: they would.
+    """
+    named = [getattr(given, option, None) for option in _READ]
+    named += [*getattr(given, "contract", ()), *read]
+    sources = {place for path in named if path for place in _files(os.fspath(path))}
+    taken: dict[str, str] = {}
+    for form, path in given.output:
+        place = os.path.realpath(path)
+        if os.path.lexists(place) and not Path(place).is_file():
+            continue
+        if place in sources:
+            raise InputError("is read by this check", "write the report to another file", path)
+        if taken.setdefault(place, form) != form:
+            what = f"is to hold two formats, {taken[place]} and {form}"
+            raise InputError(what, "give each a file of its own", path)
+    given.output = [*dict.fromkeys(given.output)]
+
+
+def _files(path: str) -> Iterable[str]:
+    """The file at a path, or those that lie right in its folder."""
+    try:
+        if Path(path).is_file():
+            return [os.path.realpath(path)]
+        if Path(path).is_dir():
+            return [
+                os.path.realpath(file) for file in Path(path).iterdir() if _is_source(file.name)
+            ]
+    except (OSError, ValueError):
+        pass  # a name of something else
+    return []
+
+
+def _is_source(name: str) -> bool:
+    return name.endswith((".py", ".safetensors", ".safetensors.index.json")) or name in (
+        "config.json",
+        "pyproject.toml",
+    )
+
+
+def save_all(files: Iterable[tuple[str, str]]) -> list[InputError]:
+    """Writes every file that can be written; what was wrong with the others."""
+    problems = []
+    for path, text in files:
+        try:
+            save(text, path)
+        except InputError as error:
+            problems.append(error)
+    return problems
+
+
+def complain(problems: list[InputError]) -> None:
+    """Raises what went wrong, after everything else was said."""
+    if problems:
+        raise InputErrors.of(problems)
