@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from checker.graph.dims import Poly
-from checker.graph.terms import postorder, unknowns
+from checker.graph.terms import postorder, summands, unknowns
 from checker.interpreter.open_values import Open
 from checker.interpreter.storages import Root, root_of
 from checker.interpreter.tensors import Tensor
@@ -326,7 +326,7 @@ class _Writer:
             return "the stream"
         if term in self.terms:
             return self.terms[term]
-        args: list[Term] = list(term.args)
+        args: list[Term] = list(_addends(term)) if term.op == "add" else list(term.args)
         head: tuple[Any, ...] = (term.op,)
         if term.op == "add":
             rest = Counter(args)
@@ -351,7 +351,8 @@ class _Writer:
 
 
 def _addends(term: Term) -> tuple[Term, ...]:
-    return term.args if term.op == "add" else (term,)
+    """What a term is the sum of: a stream of many layers is a sum of sums."""
+    return summands(term) if term.op == "add" else (term,)
 
 
 __all__ = ["State", "names_of", "state"]
