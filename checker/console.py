@@ -31,7 +31,8 @@ def save(text: str, path: str) -> None:
         InputError: it cannot be written.
     """
     try:
-        Path(path).write_text(text, "utf-8")
+        # Names of files and checked text may hold what UTF-8 cannot.
+        Path(path).write_text(text, "utf-8", "backslashreplace")
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or str(error)
         lacking = isinstance(error, FileNotFoundError)

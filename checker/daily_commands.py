@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -187,7 +188,9 @@ def init_command(given: argparse.Namespace, progress: Progress) -> int:
         write(text)
         return 0
     save(text, str(path))
-    write(f"{path}: written; look it over, then run eagle3-check verify\n")
+    lacking = [key for key in ("train", "serve") if not re.search(rf"^{key} =", text, re.MULTILINE)]
+    left = f"fill in {' and '.join(lacking)}" if lacking else "look it over"
+    write(f"{path}: written; {left}, then run eagle3-check verify\n")
     return 0
 
 
