@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from checker.console import save, say, write
+from checker.console import complain, save, save_all, say, write
 from checker.errors import InputError
 
 if TYPE_CHECKING:
@@ -28,7 +28,6 @@ def gate_command(given: argparse.Namespace, progress: Progress) -> int:
     """What an upgrade does to a draft."""
     from checker.arguments import verify_request
     from checker.gating import gate
-    from checker.outputs import complain, save_all
     from checker.report.model import EXIT_STATUS, UNUSABLE
     from checker.report.places import Place
 

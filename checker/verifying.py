@@ -8,9 +8,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from checker.console import paint_for, say, write
+from checker.console import complain, paint_for, save_all, say, write
 from checker.errors import InputError
-from checker.outputs import complain, refuse_overwriting, save_all
+from checker.outputs import refuse_overwriting
 from checker.report.terminal import Paint
 from checker.timings import timed
 from checker.words import settings_of
