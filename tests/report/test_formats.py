@@ -12,6 +12,7 @@ from xml.etree import ElementTree
 import jsonschema
 import pytest
 
+from checker.console import save
 from checker.location import Location
 from checker.report.formats import Rendering, render
 from checker.report.github import render as render_github
@@ -278,3 +279,10 @@ def test_a_fingerprint_of_a_long_text_takes_no_time() -> None:
     started = time.process_time()
     assert replace(samples.VIOLATED, message="x" * 100_000).fingerprint
     assert time.process_time() - started < 1
+
+
+def test_text_that_utf_8_cannot_hold_is_written_escaped(tmp_path: Path) -> None:
+    found = replace(samples.VIOLATED, message="a\udcff")
+    path = tmp_path / "x.sarif"
+    save(render(samples.report(found), "sarif", Rendering()), str(path))
+    assert json.loads(path.read_text("utf-8"))["runs"][0]["results"][0]["message"]["text"]
