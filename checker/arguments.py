@@ -294,6 +294,10 @@ def verify_request(
     """
     if whole and (not given.train or not given.serve):
         missing = "serve" if given.train else "train"
+        path = settings_of(given).path
+        if path is not None:
+            said = f'name {missing} there, as in {missing} = "NAME==VERSION", or give --{missing}'
+            raise InputError(f"{missing} is missing", said, path)
         raise InputError(f"--{missing} is missing", "name both sides, or none", "command line")
     draft, serve_draft = given.draft, given.serve_draft
     tensors = None if draft is None else read_checkpoint(draft)

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from checker.console import save, say, write
+from checker.console import complain, save, save_all, say, write
 from checker.errors import InputError
 
 if TYPE_CHECKING:
@@ -27,7 +28,6 @@ def gate_command(given: argparse.Namespace, progress: Progress) -> int:
     """What an upgrade does to a draft."""
     from checker.arguments import verify_request
     from checker.gating import gate
-    from checker.outputs import complain, save_all
     from checker.report.model import EXIT_STATUS, UNUSABLE
     from checker.report.places import Place
 
@@ -187,7 +187,9 @@ def init_command(given: argparse.Namespace, progress: Progress) -> int:
         write(text)
         return 0
     save(text, str(path))
-    write(f"{path}: written; look it over, then run eagle3-check verify\n")
+    lacking = [key for key in ("train", "serve") if not re.search(rf"^{key} =", text, re.MULTILINE)]
+    left = f"fill in {' and '.join(lacking)}" if lacking else "look it over"
+    write(f"{path}: written; {left}, then run eagle3-check verify\n")
     return 0
 
 

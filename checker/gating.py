@@ -101,7 +101,7 @@ def _by_path(pins: Iterable[Pinned]) -> dict[str, list[Pinned]]:
 
 
 def _now(
-    moves: Iterable[Move], pins: Mapping[str, tuple[Pinned, ...]]
+    moves: tuple[Move, ...], pins: Mapping[str, tuple[Pinned, ...]]
 ) -> dict[str, tuple[Pinned, ...]]:
     """The pins that are checked: one that moved comes before any that says what it said.
 

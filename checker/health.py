@@ -89,18 +89,24 @@ def checkup(settings: Settings, contracts: Iterable[Added]) -> Iterator[str]:
     note = "" if can else ", which cannot be written: every run begins anew"
     yield f"cache: {folder} ({megabytes(size)}){note}"
     yield f"settings: {settings.path or 'none (eagle3-check init writes some)'}"
-    for engine in load_engines(contracts):
-        given = settings.table.get("train" if engine.role == "trainer" else "serve")
-        if given is not None and engine.distribution in str(given):
-            yield f"{engine.role}: {_source(str(given), engine.package)}"
+    engines = load_engines(contracts)
+    for role, key in (("trainer", "train"), ("server", "serve")):
+        spec = settings.source(key)
+        if spec is not None:
+            packages = [engine.package for engine in engines if engine.role == role]
+            yield f"{role}: {_source(spec, packages)}"
 
 
-def _source(spec: str, package: str) -> str:
-    """Whether a source can be had without fetching anything."""
+def _source(spec: str, packages: Iterable[str]) -> str:
+    """Whether a source of one of these packages can be had without fetching anything."""
     from checker.sources import open_source
 
-    try:
-        tree = open_source(spec, package=package, offline=True)
-    except InputError as error:
-        return f"{spec}: {error}"
-    return f"{spec}: {tree.label} is here"
+    problem = "no engine is known that it could be"
+    for package in packages:
+        try:
+            tree = open_source(spec, package=package, offline=True)
+        except InputError as error:
+            problem = str(error)
+            continue
+        return f"{tree.label} is here"
+    return problem

@@ -6,8 +6,7 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from checker.console import save
-from checker.errors import InputError, InputErrors
+from checker.errors import InputError
 
 if TYPE_CHECKING:
     import argparse
@@ -64,20 +63,3 @@ def _is_source(name: str) -> bool:
         "config.json",
         "pyproject.toml",
     )
-
-
-def save_all(files: Iterable[tuple[str, str]]) -> list[InputError]:
-    """Writes every file that can be written; what was wrong with the others."""
-    problems = []
-    for path, text in files:
-        try:
-            save(text, path)
-        except InputError as error:
-            problems.append(error)
-    return problems
-
-
-def complain(problems: list[InputError]) -> None:
-    """Raises what went wrong, after everything else was said."""
-    if problems:
-        raise InputErrors.of(problems)

@@ -90,6 +90,10 @@ class Settings:
             for number, said in enumerate(self.table.get("waivers", ()))
         )
 
+    def source(self, key: str) -> str | None:
+        """The source of a side (``train`` or ``serve``), as a command line would name it."""
+        return self._source(self.table[key]) if key in self.table else None
+
     def _source(self, spec: str) -> str:
         """A source, where it is a folder or in one."""
         scheme, colon, rest = spec.partition(":")

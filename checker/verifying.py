@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from checker.console import paint_for, say, write
+from checker.console import complain, paint_for, save_all, say, write
 from checker.errors import InputError
-from checker.outputs import complain, refuse_overwriting, save_all
+from checker.outputs import refuse_overwriting
 from checker.report.terminal import Paint
 from checker.timings import timed
 from checker.words import settings_of
@@ -105,8 +106,16 @@ def watch_command(given: argparse.Namespace, progress: Progress) -> int:
         raise InputError("watchfiles is not installed", remedy, "--watch") from None
     _once(given, progress)
     endings = (".py", ".json", ".toml", ".yaml", ".safetensors")
-    changed = watchfiles.watch(*folders, watch_filter=lambda _, path: path.endswith(endings))
-    for _ in changed:
+    # What a check writes itself is no reason for another one.
+    own = {os.path.realpath(path) for path in (*(p for _, p in given.output), given.baseline or "")}
+    settings = settings_of(given).path
+
+    def counts(_: object, path: str) -> bool:
+        return path.endswith(endings) and os.path.realpath(path) not in own
+
+    for changes in watchfiles.watch(*folders, watch_filter=counts):
+        if settings and any(os.path.realpath(p) == os.path.realpath(settings) for _, p in changes):
+            say(f"{settings}: has changed: start again to have it read")
         write("\n")
         _once(given, progress)
     return 0

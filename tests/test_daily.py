@@ -15,8 +15,11 @@ import pytest
 from jsonschema import Draft202012Validator
 from referencing import Registry, Resource
 
+from checker import gating
 from checker.cli import main
 from checker.data import FIXTURES, SCHEMAS
+from checker.errors import InputError
+from checker.locks import Pinned
 from checker.settings import OWN_FILE
 
 ENGINES, EXAMPLE = FIXTURES / "engines", FIXTURES / "example"
@@ -133,6 +136,66 @@ def test_a_baseline_shrinks_by_itself_and_grows_by_hand(
     assert "in the baseline: until the next draft" in capsys.readouterr().out
 
 
+def test_another_check_takes_nothing_out_of_the_settings_baseline(
+    fork: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    break_it()
+    assert main(["baseline"]) == 0
+    assert 'write baseline = "eagle3-check-baseline.json"' in capsys.readouterr().err
+    with Path(OWN_FILE).open("a") as file:
+        file.write('baseline = "eagle3-check-baseline.json"\n')
+    before = Path("eagle3-check-baseline.json").read_bytes()
+    right = str(ENGINES / "toy_server")
+    assert main(["verify", f"--serve={right}"]) == 0
+    assert Path("eagle3-check-baseline.json").read_bytes() == before
+    git("checkout", "-q", str(SERVED))
+    capsys.readouterr()
+    assert main(["verify", "-q"]) == 0
+    assert "what is mended was taken out" in capsys.readouterr().err
+    assert Path("eagle3-check-baseline.json").read_bytes() != before
+
+
+def test_a_baseline_lies_beside_the_settings(
+    fork: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    break_it()
+    monkeypatch.chdir(fork / "server")
+    assert main(["baseline"]) == 0
+    assert (fork / "eagle3-check-baseline.json").exists()
+
+
+# --- outputs --------------------------------------------------------------------------------------
+
+
+def test_a_report_that_cannot_be_written_loses_no_other(
+    fork: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["verify", "--output=html=no/x.html", "--output=json=x.json"]) == 2
+    told = capsys.readouterr()
+    assert told.out.splitlines()[-1].startswith("AGREE: ")
+    assert "no/x.html: cannot be written" in told.err
+    assert "make the folder no first" in told.err
+    assert json.loads(Path("x.json").read_text("utf-8"))["verdict"] == "agree"
+
+
+@pytest.mark.parametrize(
+    ("outputs", "said"),
+    [
+        (["json=serve.json"], "serve.json: is read by this check"),
+        (["json=./eagle3-check.toml"], "is read by this check"),
+        (["json=x", "html=./x"], "./x: is to hold two formats, json and html"),
+    ],
+)
+def test_a_report_replaces_nothing_else(
+    fork: Path, outputs: list[str], said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    before = Path("serve.json").read_bytes()
+    assert main(["verify", *(f"--output={output}" for output in outputs)]) == 2
+    assert said in capsys.readouterr().err
+    assert Path("serve.json").read_bytes() == before
+    assert main(["verify", "-q", "--output=json=x", "--output=json=x"]) == 0
+
+
 # --- waivers --------------------------------------------------------------------------------------
 
 
@@ -152,6 +215,9 @@ def test_a_waiver_of_the_settings_covers_one_finding(
     assert main(["verify"]) == 2
     told = capsys.readouterr().out
     assert f"{OWN_FILE}: waivers.0 (feedback): covers nothing: the clause holds" in told
+    assert main(["verify", "-q"]) == 2
+    assert "; 1 waiver has to go: " in capsys.readouterr().out
+    assert main(["verify", "-q", "--fail-on=never"]) == 2
 
 
 # --- gate -----------------------------------------------------------------------------------------
@@ -167,6 +233,48 @@ def test_the_gate_has_nothing_to_do_where_no_pin_moved(
     assert capsys.readouterr().out == "no pin moved since main: nothing to check\n"
     assert main(["gate", "--base", "none"]) == 2
     assert "--base: no revision none there" in capsys.readouterr().err
+
+
+def pinned(**versions: str) -> dict[str, tuple[Pinned, ...]]:
+    """What a lock file of each folder pins."""
+    return {"s": tuple(Pinned("s", v, f"{path}/uv.lock", 3) for path, v in versions.items())}
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "moved"),
+    [
+        (pinned(a="1"), pinned(a="2"), [("1", "2", "a/uv.lock")]),
+        (pinned(a="1", b="1"), pinned(a="1", b="2"), [("1", "2", "b/uv.lock")]),
+        (pinned(a="1", b="1"), pinned(a="2", b="2"), [("1", "2", "a/uv.lock")]),
+        (pinned(a="1"), {}, [("1", None, "a/uv.lock")]),
+        ({}, pinned(a="1"), [(None, "1", "a/uv.lock")]),
+        (pinned(a="1"), pinned(b="1"), []),
+    ],
+)
+def test_every_pin_that_moved_is_seen(
+    old: dict[str, tuple[Pinned, ...]],
+    new: dict[str, tuple[Pinned, ...]],
+    moved: list[tuple[str | None, str | None, str]],
+) -> None:
+    moves = gating._moves(old, new)
+    assert [(m.old, m.new, m.path) for m in moves] == moved
+
+
+def test_two_releases_in_one_lock_file_are_no_move() -> None:
+    both = {"s": (Pinned("s", "1", "uv.lock", 3), Pinned("s", "2", "uv.lock", 7))}
+    assert [*gating._moves(both, both)] == []
+
+
+def test_the_pin_that_moved_is_the_one_that_is_checked() -> None:
+    new = pinned(a="1", b="2")
+    now = gating._now(tuple(gating._moves(pinned(a="1", b="1"), new)), new)
+    assert [pin.version for pin in now["s"]] == ["2"]
+
+
+def test_pins_that_move_apart_are_no_answer() -> None:
+    new = pinned(a="2", b="3")
+    with pytest.raises(InputError, match="s moves to different releases: 2 in a"):
+        gating._now(tuple(gating._moves(pinned(a="1", b="1"), new)), new)
 
 
 @pytest.mark.network
@@ -223,7 +331,10 @@ def test_init_sees_a_checkout_of_an_engine(fork: Path, capsys: pytest.CaptureFix
     told = capsys.readouterr()
     assert "saw a checkout of a server" in told.err
     assert 'serve = "."' in told.out
-    assert not Path("server", OWN_FILE).exists()
+    assert main(["init", "server"]) == 0
+    assert "written; fill in train, then run" in capsys.readouterr().out
+    assert main(["verify", f"--settings=server/{OWN_FILE}"]) == 2
+    assert f"server/{OWN_FILE}: train is missing (name train there" in capsys.readouterr().err
 
 
 def test_init_of_an_empty_folder_says_so(
@@ -241,6 +352,8 @@ def test_doctor_says_what_the_program_stands_on(
     assert main(["doctor"]) == 0
     told = capsys.readouterr().out
     assert f"settings: {OWN_FILE}" in told
+    assert "trainer: " in told
+    assert "server: " in told
     assert "cache: " in told
 
 

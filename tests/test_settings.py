@@ -180,3 +180,33 @@ def test_outputs_that_cannot_be_written_are_one_line(
     assert "no/such/folder.sarif: cannot be written" in capsys.readouterr().err
     assert main(["verify", "--output=pdf=x"]) == 2
     assert "is no FORMAT=PATH" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "said"),
+    [
+        (OWN_FILE, "# nothing yet\n", "names neither a trainer nor a server"),
+        ("pyproject.toml", '[tool.eagle3_check]\ntrain = "x"\n', "say [tool.eagle3-check]"),
+        (f"{OWN_FILE}/x", "", f"{OWN_FILE}: cannot be read: Is a directory"),
+    ],
+)
+def test_settings_that_say_nothing_do_not_pass_for_none(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    name: str,
+    text: str,
+    said: str,
+) -> None:
+    path = tmp_path / name
+    path.parent.mkdir(exist_ok=True)
+    path.write_text(text)
+    monkeypatch.chdir(tmp_path)
+    assert main(["verify"]) == 2
+    assert said in capsys.readouterr().err
+
+
+def test_a_whole_number_may_have_a_point(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    write(tmp_path, "tp = 2.0\n")
+    monkeypatch.chdir(tmp_path)
+    assert find_settings().words() == ["--tp=2"]

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from checker.report.model import Status
 from checker.report.places import upstream
+from checker.report.terminal import printable
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -57,7 +58,8 @@ def _message(report: Report, result: ClauseResult) -> str:
 
 def _data(text: str) -> str:
     """A message as the runner reads it back; checked text cannot start a command of its own."""
-    return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+    lines = (printable(line) for line in text.split("\n"))
+    return "\n".join(lines).replace("%", "%25").replace("\n", "%0A")
 
 
 def _property(text: str) -> str:

@@ -28,7 +28,7 @@ Boundary: TypeAlias = int | str | None
 """A number; `NOT_A_BOUNDARY` for a captured value that is none; None where nothing was proven."""
 
 SCHEMA = 1
-_PLACES = re.compile(r"\S+\.py:\d+|\S+==\S+")
+_PLACES = re.compile(r"(?<!\S)(?:\S+\.py:\d+|\S+==\S+)")
 """What a text names of files, lines and releases."""
 NOT_A_BOUNDARY = "not-a-boundary"
 NOT_IMPLEMENTED = "not-implemented"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -11,6 +12,7 @@ from xml.etree import ElementTree
 import jsonschema
 import pytest
 
+from checker.console import save
 from checker.location import Location
 from checker.report.formats import Rendering, render
 from checker.report.github import render as render_github
@@ -263,3 +265,24 @@ def test_a_cell_stays_a_cell() -> None:
     )  # fmt: skip
     text = render_markdown(samples.report(odd), samples.CONTRACT)
     assert "| a \\| b | say `x\\|y` |" in text
+
+
+def test_github_messages_stay_on_their_line_without_control_characters() -> None:
+    found = replace(samples.VIOLATED, message="a\u2028::error::b\x1b[31m\rc")
+    text = render_github(samples.report(found), samples.CONTRACT, Repository())
+    assert text.splitlines() == text.split("\n")[:-1]
+    assert all(line.startswith("::") for line in text.splitlines())
+    assert "\x1b" not in text
+
+
+def test_a_fingerprint_of_a_long_text_takes_no_time() -> None:
+    started = time.process_time()
+    assert replace(samples.VIOLATED, message="x" * 100_000).fingerprint
+    assert time.process_time() - started < 1
+
+
+def test_text_that_utf_8_cannot_hold_is_written_escaped(tmp_path: Path) -> None:
+    found = replace(samples.VIOLATED, message="a\udcff")
+    path = tmp_path / "x.sarif"
+    save(render(samples.report(found), "sarif", Rendering()), str(path))
+    assert json.loads(path.read_text("utf-8"))["runs"][0]["results"][0]["message"]["text"]
