@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import re
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -39,6 +38,7 @@ from checker.words import (
     config_at,
     contracts,
     count,
+    examples,
     number,
     pin_of,
     rename_of,
@@ -47,17 +47,11 @@ from checker.words import (
 )
 
 if TYPE_CHECKING:
+    import argparse
     from collections.abc import Callable
 
     from checker.request import VerifyRequest
     from checker.words import Commands
-
-_TRACE_EXAMPLES = """examples:
-  eagle3-check trace NAME==VERSION --values --prepare
-  eagle3-check trace NAME==VERSION --real --python ~/train/bin/python
-  eagle3-check trace ./fork --config served/config.json --device meta
-
-Exit status: 0 as read, 1 not as read, 3 no verdict, 2 unusable input."""
 
 
 _ANY = 1_000_000
@@ -84,6 +78,7 @@ def parser(version: str) -> argparse.ArgumentParser:
     _add_contracts(commands)
     _add_expect(commands)
     explain = command(commands, "explain", "everything the contract says about one clause")
+    examples(explain, "explain residual-source")
     explain.add_argument("clause", metavar="CLAUSE", help="a clause id, as in residual-source")
     add_contract(explain)
     add_colour(explain)
@@ -93,6 +88,14 @@ def parser(version: str) -> argparse.ArgumentParser:
 def _add_verify(commands: Commands) -> None:
     verify = command(
         commands, "verify", "compare what a trainer trained with what a server computes"
+    )
+    verify.epilog = "Exit status: 0 agree, 1 differ, 3 unproven, 2 unusable input."
+    examples(
+        verify,
+        "verify",
+        "verify --train NAME==VERSION --serve NAME==VERSION --draft config.json --target CLASS:32",
+        "verify --train NAME --serve ./fork --draft FOLDER --target config.json --launch serve.sh",
+        "verify --output html=report.html --output sarif=out.sarif",
     )
     add_check(verify, "without any, an example pair of releases is checked")
     add_outputs(verify)
@@ -166,6 +169,11 @@ def _add_capture(commands: Commands) -> None:
     capture = command(
         commands, "capture", "show which states of the target a server hands to the draft"
     )
+    examples(
+        capture,
+        "capture NAME==VERSION --layers 61 --ids=2,30,58",
+        "capture NAME==VERSION --why CLASS --layers 61 --ids=-1,2,30",
+    )
     capture.add_argument("source", metavar="SPEC", help="NAME==VERSION, NAME or a folder")
     capture.add_argument(
         "--target", metavar="CLASS", default="all", help="a registered class, or all (the default)"
@@ -192,6 +200,9 @@ def _add_extract(commands: Commands) -> None:
     extract = command(
         commands, "extract", "show the draft architecture of one engine, line by line"
     )
+    examples(
+        extract, "extract NAME==VERSION", "extract ./fork --config config.json --format svg > a.svg"
+    )
     _add_one_engine(extract)
     extract.add_argument(
         "--format", choices=("text", "json", "mermaid", "dot", "svg"), default="text",
@@ -205,8 +216,13 @@ def _add_trace(commands: Commands) -> None:
     trace = command(
         commands, "trace", "run one engine's real draft and compare it with what is read (torch)"
     )
-    trace.epilog = _TRACE_EXAMPLES
-    trace.formatter_class = argparse.RawDescriptionHelpFormatter
+    trace.epilog = "Exit status: 0 as read, 1 not as read, 3 no verdict, 2 unusable input."
+    examples(
+        trace,
+        "trace NAME==VERSION --values --prepare",
+        "trace NAME==VERSION --real --python ~/train/bin/python",
+        "trace ./fork --config served/config.json --device meta",
+    )
     _add_one_engine(trace)
     trace.add_argument(
         "--rename", metavar="OLD=NEW", action="append", default=[],
@@ -265,6 +281,7 @@ def _add_expect(commands: Commands) -> None:
         commands, "expect", "the acceptance length that per-step accuracies predict for a chain"
     )
     expect.epilog = "Exit status: 0, or 1 when the measured length is not the expected one."
+    examples(expect, "expect --step-accuracy 0.75,0.70,0.66 --measured 1.8")
     expect.add_argument(
         "--step-accuracy", metavar="A1,A2,…", required=True,
         help="the accuracy of each draft step where all earlier steps are right: 0.75,0.7,0.66",

@@ -11,6 +11,7 @@ from checker.words import (
     add_format,
     add_outputs,
     command,
+    examples,
 )
 
 if TYPE_CHECKING:
@@ -52,6 +53,7 @@ def _add_gate(
         "Pins are read from requirements*.txt, constraints*.txt, uv.lock, poetry.lock, pdm.lock,"
         " pylock.toml and pyproject.toml. Exit status: that of verify; 0 where no pin moved."
     )
+    examples(gate, "gate", "gate --base origin/main --format markdown --output sarif=out.sarif")
     gate.add_argument(
         "--base", metavar="REVISION", default="origin/main",
         help="what the work is compared with (default: origin/main)",
@@ -71,6 +73,9 @@ def _add_baseline(
     baseline.epilog = (
         f"Written to --baseline, {DEFAULT} by default. One that is there shrinks by what is mended,"
         " and grows by --accept alone. Exit status: 0, or 1 where findings are not in it."
+    )
+    examples(
+        baseline, "baseline", 'baseline --accept CLAUSE --reason "until the next draft is trained"'
     )
     baseline.add_argument(
         "--accept", metavar="ID",

@@ -23,6 +23,7 @@ from checker.words import (
     command,
     config_at,
     configs_of,
+    examples,
     target,
 )
 
@@ -45,6 +46,11 @@ def _add_solve(commands: Commands) -> None:
         commands, "solve", "find the served config, flags and renames under which all clauses hold"
     )
     solve.epilog = "Exit status: 0 found, 1 none, 3 not proven, 2 unusable input."
+    examples(
+        solve,
+        "solve --train NAME==VERSION --train-config config.json --serve NAME==VERSION "
+        "--target CLASS:32 --write served.json",
+    )
     solve.add_argument("--train", metavar="SPEC", required=True, help=f"the trainer: {SPEC}")
     solve.add_argument("--serve", metavar="SPEC", required=True, help="the server, likewise")
     add_with(solve)
@@ -70,6 +76,12 @@ def _add_diff(commands: Commands) -> None:
         commands, "diff", "what changed in meaning between two releases of a trainer or a server"
     )
     compared.epilog = "Exit status: 0 nothing breaks, 1 something does, 3 not known, 2 bad input."
+    examples(
+        compared,
+        "diff NAME==OLD NAME==NEW",
+        "diff NAME==OLD NAME==NEW --draft config.json --target CLASS:32",
+        "diff git:.@origin/main . --train NAME==VERSION",
+    )
     compared.add_argument("old", metavar="OLD", help=SPEC)
     compared.add_argument("new", metavar="NEW", help="the same engine, likewise")
     compared.add_argument("--train", metavar="SPEC", help="who trains (default: the example's)")
@@ -88,6 +100,11 @@ def _add_matrix(commands: Commands) -> None:
         commands, "matrix", "every trainer with every server, under several configurations"
     )
     table.epilog = "Exit status: that of the worst cell."
+    examples(
+        table,
+        "matrix --train NAME==1 NAME==2 --serve NAME==3 NAME==4",
+        "matrix --train NAME==1 --serve NAME==3 --shard 1/4 --format json > 1.json",
+    )
     for side, who in (("train", "trainers"), ("serve", "servers")):
         table.add_argument(
             f"--{side}", metavar="SPEC", nargs="+", required=True, help=f"{who}, as for verify"

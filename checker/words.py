@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import os
 import re
+import textwrap
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn, TypeAlias
 
@@ -39,6 +40,14 @@ def command(commands: Commands, name: str, summary: str) -> argparse.ArgumentPar
         name, help=summary, description=summary, allow_abbrev=False
     )
     return added
+
+
+def examples(command: argparse.ArgumentParser, *lines: str) -> None:
+    """Command lines at the end of a command's help, before what else stands there."""
+    shown = "".join(f"\n  eagle3-check {line}" for line in lines)
+    more = f"\n\n{textwrap.fill(command.epilog)}" if command.epilog else ""
+    command.epilog = f"examples:{shown}{more}"
+    command.formatter_class = argparse.RawDescriptionHelpFormatter
 
 
 def add_target(group: argparse._ActionsContainer) -> None:

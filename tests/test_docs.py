@@ -49,6 +49,19 @@ def test_commands_are_what_the_program_takes(path: Path) -> None:
         grammar.parse_args(words)
 
 
+def test_examples_in_the_help_are_what_the_program_takes() -> None:
+    grammar = parser(__version__)
+    action = next(a for a in grammar._actions if isinstance(a.choices, dict))
+    found = 0
+    for command in action.choices.values():
+        for line in (command.epilog or "").splitlines():
+            words = shlex.split(line.partition(" > ")[0])
+            if words[:1] == ["eagle3-check"]:
+                grammar.parse_args(words[1:])
+                found += 1
+    assert found > 15
+
+
 def test_there_are_commands_to_try() -> None:
     assert sum(len(commands(path)) for path in PAGES) > 30
 

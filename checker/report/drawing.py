@@ -119,11 +119,11 @@ def _order(
     slots: list[list[int]], above: Mapping[int, list[int]], below: Mapping[int, list[int]]
 ) -> None:
     """Sorts each row by the mean place of its neighbours, down and up in turns."""
+    at = {node: i for nodes in slots for i, node in enumerate(nodes)}
     for sweep in range(_SWEEPS):
         down = sweep % 2 == 0
         beside = above if down else below
         for row in slots if down else reversed(slots):
-            at = {node: i for nodes in slots for i, node in enumerate(nodes)}
             kept = {node: i for i, node in enumerate(row)}
             row.sort(
                 key=lambda node: (
@@ -133,6 +133,7 @@ def _order(
                     kept[node],
                 )
             )
+            at.update((node, i) for i, node in enumerate(row))
 
 
 def _columns(
