@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, cast
 import pytest
 
 from checker.contract.loading import load_contract
-from checker.engines import Inputs, launched
+from checker.engines import Inputs, Launched, launched
 from checker.judging import flags
 from checker.launch import line_of, parse_launch
 from checker.pairing import allow_deep_recursion
@@ -85,15 +85,19 @@ def target(name: str, **changes: Any) -> Config:
     return {**configs.TARGET, **SIZES, **more, **named, **changes}
 
 
-def handled(version: str, line: str, goal: Config, **draft: Any) -> ClauseResult:
+def found(version: str, line: str, goal: Config, **draft: Any) -> Launched:
     subject = release(version)
     allow_deep_recursion()
     given = configs.serve(**{**SIZES, **draft})
     starts = subject.engine.started_by
     told = line_of(line, starts)
     settings = {"arguments": told.arguments, "starts": told.starts}
-    found = launched(subject, Inputs(given, goal, parse_launch(line, starts), settings))
-    case: Any = SimpleNamespace(contract=CONTRACT, launched=found)
+    return launched(subject, Inputs(given, goal, parse_launch(line, starts), settings))
+
+
+def handled(version: str, line: str, goal: Config, **draft: Any) -> ClauseResult:
+    made = found(version, line, goal, **draft)
+    case: Any = SimpleNamespace(contract=CONTRACT, launched=made)
     result = flags.launch(cast("Case", case), {})
     assert result is not None
     return result
@@ -197,3 +201,12 @@ def test_what_cannot_be_built_here_is_unproven(line: str, goal: Config, said: st
     result = handled("0.5.23", line, goal)
     assert result.status is Status.UNPROVEN, result
     assert said in (result.reason or "")
+
+
+def test_what_is_taken_for_granted_of_the_devices_is_said() -> None:
+    said = found("0.5.23", TWO, target("llama")).assumptions
+    assert any("compute capability 9.0" in text for text in said)
+    paged = found("0.5.23", "--page-size 16", target("llama")).assumptions
+    assert any("80 GB" in text for text in paged)
+    assert not any("80 GB" in text or "capability" in text
+                   for text in found("0.5.23", "--tp 1", target("llama")).assumptions)  # fmt: skip
