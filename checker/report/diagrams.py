@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from html import escape
 from itertools import pairwise
 from typing import TYPE_CHECKING
@@ -14,12 +13,11 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
     from checker.location import Location
-    from checker.report.drawing import Drawing, DrawnNode
+    from checker.report.drawing import Drawing, DrawnNode, Layout
 
 _WIDE, _HIGH = 196, 40
 _STEP_X, _STEP_Y = 212, 64
 _MARGIN = 12
-_SIZE = re.compile(r' (?:width|height)="(\d+)"')
 _LETTERS = 30
 """Letters of a parameter's name that fit into a node; its whole name is the node's tooltip."""
 
@@ -48,7 +46,8 @@ def svg(
         link: what a node's line of source is linked to.
         styled: with its own style sheet; a page that has `STYLE` needs none.
     """
-    return "\n".join(_svg(drawing, link, styled)) + "\n"
+    placed = layout(drawing)
+    return "\n".join(_svg(drawing, placed, link, styled)) + "\n"
 
 
 def sheet(drawings: Iterable[Drawing]) -> str:
@@ -56,22 +55,30 @@ def sheet(drawings: Iterable[Drawing]) -> str:
     parts: list[str] = []
     width = top = 0
     for drawing in drawings:
-        inner = svg(drawing, styled=False)
-        wide, high = (int(v) for v in _SIZE.findall(inner)[:2])
+        placed = layout(drawing)
+        wide, high = _size(placed)
         title = f'<text class="title" x="{_MARGIN}" y="{top + 22}">{_text(drawing.title)}</text>'
-        parts += [title, inner.rstrip().replace("<svg ", f'<svg y="{top + 30}" ', 1)]
+        parts += [title, f'<g transform="translate(0 {top + 30})">']
+        parts += [*_svg(drawing, placed, None, False), "</g>"]
         width, top = max(width, wide), top + 30 + high
     head = f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {top}"'
     style = f"<style>{STYLE}.title{{font:bold 15px system-ui,sans-serif}}</style>"
     return "\n".join([f'{head} width="{width}" height="{top}">', style, *parts, "</svg>"]) + "\n"
 
 
-def _svg(
-    drawing: Drawing, link: Callable[[Location], str | None] | None, styled: bool
-) -> Iterator[str]:
-    placed = layout(drawing)
+def _size(placed: Layout) -> tuple[int, int]:
+    """Width and height of a drawing."""
     width = round((placed.width - 1) * _STEP_X + _WIDE + 2 * _MARGIN)
-    height = max(placed.rows - 1, 0) * _STEP_Y + _HIGH + 2 * _MARGIN
+    return width, max(placed.rows - 1, 0) * _STEP_Y + _HIGH + 2 * _MARGIN
+
+
+def _svg(
+    drawing: Drawing,
+    placed: Layout,
+    link: Callable[[Location], str | None] | None,
+    styled: bool,
+) -> Iterator[str]:
+    width, height = _size(placed)
     corners = [(round(_MARGIN + x * _STEP_X), _MARGIN + y * _STEP_Y) for x, y in placed.spots]
     yield (
         f'<svg xmlns="http://www.w3.org/2000/svg" role="group" viewBox="0 0 {width} {height}"'

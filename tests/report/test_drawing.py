@@ -80,9 +80,10 @@ def test_svg_links_nodes_to_their_lines() -> None:
 
 def test_a_sheet_holds_every_drawing() -> None:
     root = ElementTree.fromstring(sheet([SMALL, SMALL]))
-    inner = root.findall("{http://www.w3.org/2000/svg}svg")
-    tops = [int(str(part.get("y"))) for part in inner]
-    highs = [int(str(part.get("height"))) for part in inner]
+    name = "{http://www.w3.org/2000/svg}"
+    groups = root.findall(f"{name}g")
+    tops = [int(str(g.get("transform")).removeprefix("translate(0 ").rstrip(")")) for g in groups]
+    highs = [int(str(g.find(f"{name}svg").get("height"))) for g in groups]  # type: ignore[union-attr]
     assert tops[0] + highs[0] <= tops[1]
     assert tops[1] + highs[1] == int(str(root.get("height")))
 
