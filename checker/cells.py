@@ -23,6 +23,7 @@ from checker.graph.terms import Pool
 from checker.launch import parse_launch
 from checker.pairing import Pairing, config_of, open_side, target_config_of
 from checker.report.matrix import cell_of, outcome_of
+from checker.syntax import remembering
 from checker.verdicts import Verdicts
 from checker.verification import Reader, Served, case_of, results_of
 
@@ -107,12 +108,14 @@ class Columns:
                 for name in self.configurations:
                     found[item, target, name] = self._of_trainer(pair, item, target, name)
             self._trainers.clear()
+            remembering.forget()
             self._collect()
             return found
         server = self._opened("server", item.server)
         cells = [cell for target in self.targets for cell in self._cells(item, server, target)]
         self._reader = Reader()  # what a target hands over is of no use to the next server
         server.forget()
+        remembering.forget()
         self._collect()
         return cells
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import json
 import shutil
 from dataclasses import replace
@@ -15,6 +16,8 @@ import checker.cells
 from checker.cli import main
 from checker.contract.loading import load_exploration
 from checker.data import FIXTURES, SCHEMAS
+from checker.syntax import Workspace, remembering
+from checker.syntax.modules import _Recent
 
 SERVED = "other/toy_server/eagle3.py"
 
@@ -156,6 +159,27 @@ def test_a_run_goes_on_where_another_was_stopped(
     assert again == matrix(capsys, *GIVEN, "--no-cache")
     assert concluded[3] == "./other"
     assert concluded[4:] == ["./one", "./other"], "without the cache"
+
+
+def test_of_a_server_that_is_done_no_syntax_is_held(
+    place: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+    concluded: list[str],
+) -> None:
+    """But what was parsed last, which the next server may share: here one file at most."""
+    monkeypatch.setattr("checker.syntax.modules._recent", _Recent(1))
+    held: list[int] = []
+    answers, forget = remembering.held, remembering.forget
+    forget()
+    monkeypatch.setattr("checker.syntax.remembering.forget", lambda: held.append(answers()))
+    matrix(capsys, *GIVEN)
+    assert held[0] < held[1] < held[2], "a trainer and two servers, each with answers of its own"
+    monkeypatch.setattr("checker.syntax.remembering.forget", forget)
+    matrix(capsys, *GIVEN, "--no-cache")
+    assert answers() == 0
+    gc.collect()
+    assert not [found for found in gc.get_objects() if isinstance(found, Workspace)]
 
 
 def test_lines_that_have_moved_are_said_where_they_are_now(

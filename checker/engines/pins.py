@@ -16,6 +16,7 @@ from checker.contract.loading import load_plain
 from checker.data import CONTRACTS
 from checker.location import Location
 from checker.syntax import UnparsableModule, meaning
+from checker.syntax.remembering import remembered
 
 if TYPE_CHECKING:
     import ast
@@ -94,12 +95,12 @@ def digests(file: ModuleFile, member: str) -> dict[str, str]:
     return {} if node is None else {member: _digest(node)}
 
 
-@lru_cache(maxsize=512)
+@remembered(512)
 def _digests(body: tuple[ast.stmt, ...]) -> dict[str, str]:
     return meaning.digests(list(body))
 
 
-@lru_cache(maxsize=1024)
+@remembered(1024)
 def _digest(node: ast.stmt) -> str:
     return meaning.digest(node)
 

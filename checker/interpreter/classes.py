@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import functools
 
 from checker.interpreter.machine import Frame, Machine
 from checker.interpreter.values import (
@@ -18,6 +17,7 @@ from checker.interpreter.values import (
     Unknown,
     Value,
 )
+from checker.syntax.remembering import remembered
 
 
 def make_function(
@@ -284,7 +284,7 @@ def fields(cls: ClassValue) -> dict[str, tuple[ClassValue, ast.expr]]:
     return found
 
 
-@functools.cache
+@remembered()
 def annotation_head(annotation: ast.expr) -> str:
     """An annotation as it is written, up to its brackets."""
     match annotation:

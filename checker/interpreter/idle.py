@@ -8,10 +8,10 @@ followed both ways, which would double the work of the whole run.
 from __future__ import annotations
 
 import ast
-import functools
 from typing import TYPE_CHECKING
 
 from checker.interpreter.values import Function
+from checker.syntax.remembering import remembered
 
 if TYPE_CHECKING:
     from checker.interpreter.machine import Frame, Machine
@@ -24,7 +24,7 @@ def is_idle(m: Machine, frame: Frame, stmt: ast.If) -> bool:
     )
 
 
-@functools.cache
+@remembered()
 def _may_idle(stmt: ast.If) -> bool:
     """Whether the branches are nothing but calls of named functions with plain arguments."""
     return all(_is_plain(inner) for inner in (*stmt.body, *stmt.orelse))

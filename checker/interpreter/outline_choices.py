@@ -7,10 +7,10 @@ branch does more than bind names are the two ways followed one after the other.
 from __future__ import annotations
 
 import ast
-import functools
 from typing import TYPE_CHECKING
 
 from checker.interpreter.values import Raised, Stuck, Unknown, Value
+from checker.syntax.remembering import remembered
 
 if TYPE_CHECKING:
     from checker.interpreter.machine import Frame, Machine
@@ -61,7 +61,7 @@ def if_exp(m: Machine, frame: Frame, node: ast.IfExp, test: Unknown) -> Value:
     return m.outline.either(m, one, two, "a conditional expression")
 
 
-@functools.cache
+@remembered()
 def only_binds(stmt: ast.If, calls_too: bool) -> bool:
     """Whether a statement's branches do nothing but bind names.
 
@@ -85,7 +85,7 @@ def _binds(stmt: ast.stmt, calls_too: bool) -> bool:
             return False
 
 
-@functools.cache
+@remembered()
 def _is_harmless(node: ast.expr) -> bool:
     """Whether evaluating an expression has no effect."""
     for inner in ast.walk(node):

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import ast
-import functools
 import sys
 from typing import TYPE_CHECKING
 
 from checker.interpreter.tensors import Tensor, fresh_input
 from checker.interpreter.values import ClassValue, Function, Value
+from checker.syntax.remembering import remembered
 
 if TYPE_CHECKING:
     from checker.interpreter.machine import Machine
@@ -57,7 +57,7 @@ def arity(cls: ClassValue, method: str) -> int | None:
     return None
 
 
-@functools.cache
+@remembered()
 def _returned(node: ast.AST) -> list[ast.expr]:
     """The values of a function's own return statements."""
     found: list[ast.expr] = []

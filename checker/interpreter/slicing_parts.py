@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from checker.interpreter.values import (
@@ -15,12 +14,13 @@ from checker.interpreter.values import (
     Value,
 )
 from checker.syntax.nodes import walk
+from checker.syntax.remembering import remembered
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
 
 
-@lru_cache(maxsize=1 << 15)
+@remembered(1 << 15)
 def nodes(node: ast.AST) -> tuple[ast.AST, ...]:
     """A node and all below it; they are looked at again and again."""
     return tuple(walk(node))
@@ -64,7 +64,7 @@ def filtered(
     return found
 
 
-@lru_cache(maxsize=1 << 13)
+@remembered(1 << 13)
 def binds(stmt: ast.stmt) -> set[str]:
     """The local names that a statement binds."""
     from checker.interpreter.excerpts import bound

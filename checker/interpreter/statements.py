@@ -6,7 +6,6 @@ A block returns None when it falls through, else the signal that ended it.
 from __future__ import annotations
 
 import ast
-import functools
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -31,6 +30,7 @@ from checker.interpreter.iteration import Generator, iterate, lazily
 from checker.interpreter.machine import Frame, Machine
 from checker.interpreter.values import Unknown, Value
 from checker.syntax.nodes import walk
+from checker.syntax.remembering import remembered
 
 
 @dataclass(frozen=True, slots=True)
@@ -204,7 +204,7 @@ def _texts_in(frame: Frame, test: ast.expr) -> tuple[str, ...]:
     return tuple(f"={value}" for value in values if isinstance(value, str))
 
 
-@functools.cache
+@remembered()
 def _names_in(test: ast.expr) -> tuple[str, ...]:
     return tuple(n.id for n in walk(test) if isinstance(n, ast.Name))
 

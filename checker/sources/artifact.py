@@ -31,7 +31,7 @@ class Artifact:
 
     Attributes:
         fetch: reads a span of the archive; raises InputError where that is not possible.
-        memory: chunks already at hand.
+        memory: chunks already at hand; `stored` are those of them that were read from the store.
         store: where chunks are kept; None for an archive that is a local file anyway.
         place: under which name. What was checked as a whole against its sha256 is kept under that;
             what came in ranges is kept for its address only, so that no server can put other bytes
@@ -45,6 +45,7 @@ class Artifact:
     store: Store | None = None
     place: str = ""
     memory: dict[int, bytes] = field(default_factory=dict)
+    stored: set[int] = field(default_factory=set)
 
     def read(self, path: str) -> bytes:
         """One member.
@@ -61,6 +62,7 @@ class Artifact:
             if fresh:
                 raise
         del self.memory[chunk]  # it was kept damaged: once more, past the cache
+        self.stored.discard(chunk)
         self._load([chunk], kept=False)
         return extract(self.directory, row, self.memory[chunk], self.label)
 
@@ -80,6 +82,7 @@ class Artifact:
             data = self._kept(start) if kept else None
             if data is not None and len(data) == end - start:
                 self.memory[chunk] = data
+                self.stored.add(chunk)
             else:
                 missing.append(chunk)
         groups = self._joined(missing)
@@ -115,6 +118,12 @@ class Artifact:
             )
         for chunk, (start, end) in zip(group, spans, strict=True):
             self.keep(chunk, data[start - begin : end - begin])
+
+    def forget(self) -> None:
+        """Drop the chunks that the store can give again."""
+        for chunk in self.stored:
+            self.memory.pop(chunk, None)
+        self.stored.clear()
 
     def keep(self, chunk: int, data: bytes) -> None:
         """Take a chunk that is at hand."""

@@ -102,6 +102,10 @@ class ArchiveTree(Tree):
     def prefetch(self, paths: Iterable[str]) -> None:
         self.artifact.prefetch(normal(path) for path in paths)
 
+    def forget(self) -> None:
+        super().forget()
+        self.artifact.forget()
+
     def _fetch(self, path: str) -> bytes:
         return self.artifact.read(path)
 

@@ -10,6 +10,7 @@ import pytest
 
 from checker.errors import InputError
 from checker.sources import MissingMember, open_source
+from checker.sources.release import ArchiveTree
 from tests.sources.samples import noise, sdist_bytes, wheel_bytes
 
 if TYPE_CHECKING:
@@ -335,6 +336,24 @@ def test_many_at_once_agree(index: Index, in_ranges: None) -> None:
     for thread in threads:
         thread.join()
     assert failures == []
+
+
+def test_what_is_forgotten_is_read_again_from_the_cache(index: Index, in_ranges: None) -> None:
+    index.add(WHEEL, big_wheel())
+    fresh = open_source("toy==1.0")
+    assert isinstance(fresh, ArchiveTree)
+    fresh.read("toy/m030.py")
+    held = dict(fresh.artifact.memory)
+    fresh.forget()
+    assert fresh.artifact.memory == held, "whether the cache could be written is not known"
+    tree = open_source("toy==1.0")
+    assert isinstance(tree, ArchiveTree)
+    before = tree.read("toy/m030.py")
+    index.asked.clear()
+    tree.forget()
+    assert tree.artifact.memory == {}
+    assert tree.read("toy/m030.py") == before
+    assert index.asked == []
 
 
 def test_a_passing_hiccup_is_sat_out(toy: Index) -> None:
