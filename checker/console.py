@@ -41,6 +41,50 @@ def save(text: str, path: str) -> None:
         raise InputError(f"cannot be written: {reason}", remedy, path) from None
 
 
+def save_whole(text: str, path: str, *, over: bool) -> None:
+    """Writes a file, all of it or nothing.
+
+    What was there is lost only once what takes its place is written; a link stays one.
+
+    Args:
+        text: what is written, as UTF-8.
+        path: where.
+        over: whether what is there may be written over.
+
+    Raises:
+        InputError: it cannot be written, or is there already.
+    """
+    try:
+        if not over:
+            with Path(path).open("x", encoding="utf-8") as stream:
+                stream.write(text)
+        elif (place := Path(path).resolve()).is_file() and os.access(place.parent, os.W_OK):
+            _replace(text, place)
+        else:  # it is new, or a device, or its folder takes no other file
+            Path(path).write_text(text, "utf-8")
+    except FileExistsError:
+        raise InputError("is there already", "give --force to write over it", path) from None
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or str(error)
+        raise InputError(f"cannot be written: {reason}", "name a file", path) from None
+
+
+def _replace(text: str, place: Path) -> None:
+    import shutil
+    import tempfile
+
+    handle, name = tempfile.mkstemp(dir=place.parent, prefix=f".{place.name}-")
+    temporary = Path(name)
+    try:
+        with os.fdopen(handle, "w", encoding="utf-8") as stream:
+            stream.write(text)
+        shutil.copymode(place, temporary)
+        temporary.replace(place)
+    except BaseException:
+        temporary.unlink()
+        raise
+
+
 def save_all(files: Iterable[tuple[str, str]]) -> list[InputError]:
     """Writes every file that can be written; what was wrong with the others."""
     problems = []

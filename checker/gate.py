@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import os
 import re
 from typing import TYPE_CHECKING
 
 from checker.configs import read_config
 from checker.errors import InputError
+from checker.outputs import refuse_saving
 from checker.request import DiffRequest, MatrixRequest, VerifyRequest
 from checker.words import (
     SPEC,
@@ -49,7 +49,7 @@ def _add_solve(commands: Commands) -> None:
     examples(
         solve,
         "solve --train NAME==VERSION --train-config config.json --serve NAME==VERSION "
-        "--target CLASS:32 --write served.json",
+        "--target target/config.json --write served.json",
     )
     solve.add_argument("--train", metavar="SPEC", required=True, help=f"the trainer: {SPEC}")
     solve.add_argument("--serve", metavar="SPEC", required=True, help="the server, likewise")
@@ -137,10 +137,10 @@ def solve_request(given: argparse.Namespace, progress: Callable[[str], None]) ->
     """What ``solve`` was asked: a check whose served side is what the user has so far.
 
     Raises:
-        InputError: a file or a word cannot be used, or `--write` names a file that is there.
+        InputError: a file or a word cannot be used, or `--write` names what is not to be written.
     """
-    if given.write is not None and not given.force and os.path.lexists(given.write):
-        raise InputError("is there already", "give --force to write over it", given.write)
+    if given.write is not None:
+        refuse_saving(given, keeps="serve_config")
     return checked(
         given,
         progress,

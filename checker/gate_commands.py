@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from checker.console import paint_for, say, write
+from checker.console import paint_for, save_whole, say, write
 from checker.errors import InputError
 
 if TYPE_CHECKING:
@@ -26,6 +26,7 @@ def solve_command(given: argparse.Namespace, progress: Progress) -> int:
 
     request = solve_request(given, progress)
     paint = paint_for(given, sys.stdout)
+    solutions: list[Solution] = []
 
     def work(opened: list[Opened]) -> Answer:
         from checker.contract.loading import load_contract
@@ -33,8 +34,7 @@ def solve_command(given: argparse.Namespace, progress: Progress) -> int:
         from checker.solver import solve
 
         found = solve(request, opened)
-        if given.write is not None:
-            _save(found, given.write, force=given.force)
+        solutions.append(found)
         if given.format == "json":
             return Answer(json.render(found.to_json()), found.exit_status)
         contract = load_contract(request.contracts)
@@ -45,6 +45,9 @@ def solve_command(given: argparse.Namespace, progress: Progress) -> int:
     answer = answered(question, request.access, work, anew=given.write is not None)
     progress.clear()
     write(answer.output)
+    if given.write is not None:
+        sys.stdout.flush()
+        _save(solutions[0], given.write, force=given.force)
     return answer.status
 
 
@@ -133,14 +136,7 @@ def _write_matrix(found: Matrix, given: argparse.Namespace) -> None:
 
 def _save(found: Solution, path: str, *, force: bool) -> None:
     """Writes a configuration that was proven, and nothing else."""
-    if found.exit_status != 0:
+    if found.exit_status == 0:
+        save_whole(found.saved(), path, over=force)
+    else:
         say(f"{path} is not written: no configuration was proven")
-        return
-    try:
-        with Path(path).open("w" if force else "x", encoding="utf-8") as stream:
-            stream.write(found.saved())
-    except FileExistsError:
-        raise InputError("is there already", "give --force to write over it", path) from None
-    except (OSError, ValueError) as error:
-        reason = getattr(error, "strerror", None) or str(error)
-        raise InputError(f"cannot be written: {reason}", "name a file", path) from None

@@ -44,6 +44,39 @@ def refuse_overwriting(given: argparse.Namespace, read: Iterable[str | os.PathLi
     given.output = [*dict.fromkeys(given.output)]
 
 
+def refuse_saving(given: argparse.Namespace, keeps: str) -> None:
+    """Refuses, before anything is worked out, a ``--write PATH`` that could not be written.
+
+    Nothing that is read is written over, whatever is said, but what the option `keeps` names: that
+    is what the user has so far, and may be mended in its place.
+
+    Raises:
+        InputError: it could not.
+    """
+    path = given.write
+    if not path:
+        raise InputError("is no name of a file", "name one", "--write")
+    if os.path.lexists(path) and not given.force:
+        raise InputError("is there already", "give --force to write over it", path)
+    named = [getattr(given, option, None) for option in _READ if option != keeps]
+    read = [os.fspath(one) for one in (*named, *given.contract) if one]
+    try:
+        place = os.path.realpath(path)
+        if any(place in _files(one) for one in read):
+            raise InputError("is read by this check", "write to another file", path)
+        there, folder = Path(place).exists(), Path(place).parent
+        if Path(place).is_dir():
+            raise InputError("is a folder", "name a file in it", path)
+        if not folder.is_dir():
+            what = "is there and no folder" if folder.exists() else "is not there"
+            raise InputError(f"its folder {what}", f"make the folder {folder} first", path)
+    except (OSError, ValueError) as error:  # a name that no file can have
+        reason = getattr(error, "strerror", None) or str(error)
+        raise InputError(f"cannot be written: {reason}", "name a file", path) from None
+    if not os.access(place if there else folder, os.W_OK):
+        raise InputError("cannot be written: Permission denied", "name another file", path)
+
+
 def _files(path: str) -> Iterable[str]:
     """The file at a path, or those that lie right in its folder."""
     try:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import sys
 from dataclasses import dataclass, field, replace
@@ -260,7 +261,7 @@ def config_of(
     """A configuration file's content, when it is of the engine's kind.
 
     Raises:
-        InputError: there is none, or it is of another kind.
+        InputError: there is none, or it is of another kind, or of another kind of draft.
     """
     if file is None:
         raise InputError(
@@ -278,6 +279,14 @@ def config_of(
             f"give the config.json saved with the draft as {option}",
             str(file.path),
         )
+    for key, values in engine.config_values.items():
+        if key in file.data and file.data[key] not in values:
+            wanted = " or ".join(json.dumps(value) for value in values)
+            raise InputError(
+                f"this is a draft of another kind: {key} is {json.dumps(file.data[key])}",
+                f"give the configuration of one that is checked: {wanted}",
+                str(file.path),
+            )
     return dict(file.data)
 
 

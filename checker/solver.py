@@ -36,6 +36,8 @@ if TYPE_CHECKING:
 
 _MOST = 80
 """Configurations that are tried; the last word says how many were."""
+_OF_TRAINING = ("training-target", "metrics")
+"""Facts of training and of the target alone."""
 
 
 def solve(request: VerifyRequest, opened: list[Opened] | None = None) -> Solution:
@@ -84,7 +86,8 @@ class _Solver:
     def solution(self) -> Solution:
         """The best of what was tried, as it came to be."""
         best, before = self._first()
-        best = self._improved(best)
+        if not self._in_vain(best):
+            best = self._improved(best)
         if self._report(best).verdict is Verdict.AGREE:
             best = self._bare(best)
         case, report = self._read(best)
@@ -109,6 +112,7 @@ class _Solver:
             tuple(sorted(always)),
             None if before is None else before.verdict,
             None if case.serve.captured is None else case.serve.captured.boundaries,
+            case.train.failure is None,
         )
 
     # -- where to start ---------------------------------------------------------------------------
@@ -187,6 +191,18 @@ class _Solver:
                     break
         return best
 
+    def _in_vain(self, best: Try) -> bool:
+        """Whether all that is open lies in what was trained or asked: nothing served mends that."""
+        case, report = self._read(best)
+        if case.train.failure is not None:
+            return True
+        contract, is_open = self._pair.contract, _open(report)
+        if any(c.status is Status.VIOLATED for c in report.clauses):
+            return False
+        unasked = case.serve.captures and case.serve.captured is None
+        owners = (contract.fact_owner(fact) for fact in _OF_TRAINING)
+        return unasked or is_open <= {clause.id for clause in owners if clause is not None}
+
     def _bare(self, best: Try) -> Try:
         """Without switches that the server does not read and that say what it does anyway."""
         case, _ = self._read(best)
@@ -241,11 +257,15 @@ class _Solver:
         )
         return pair, request
 
-    def _score(self, one: Try) -> tuple[int, int, int]:
-        """What is wrong and what is unproven; nothing after an exception counts as right."""
+    def _score(self, one: Try) -> tuple[int, int, int, int]:
+        """What is wrong, what is unproven, which flags do not suit, and how many tensors are lost.
+
+        Nothing after an exception counts as right.
+        """
         case, report = self._read(one)
         wrong = sum(c.status is Status.VIOLATED or c.reason == RAISES for c in report.clauses)
-        return wrong, sum(c.undecided for c in report.clauses), faults(case)
+        lost = sum(parameter is None for parameter in case.serve.weights.values())
+        return wrong, sum(c.undecided for c in report.clauses), faults(case), lost
 
 
 def _open(report: Report) -> set[str]:

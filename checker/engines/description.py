@@ -100,7 +100,8 @@ class Engine:
 
     `libraries` are distributions whose classes the engine's classes inherit from; `eager` says that
     importing a module of the package is followed through all its own imports; `config_requires` are
-    the keys by which its configuration files are told; `loader` is the method that takes the
+    the keys by which its configuration files are told, `config_values` those that say which kind of
+    draft it is, with what they say of one that is checked; `loader` is the method that takes the
     checkpoint; `capture` runs the target and counts what it hands over; `launch` runs the server's
     handling of its launch flags; `drive` follows what calls the draft from pass to pass;
     `order` follows who tells the target what to hand over, and when graphs are captured;
@@ -130,6 +131,7 @@ class Engine:
     order: Stage | None = None
     target: Stage | None = None
     started_by: tuple[str, ...] = ()
+    config_values: Mapping[str, tuple[Any, ...]] = field(default_factory=dict)
 
 
 def load_engines(added: Iterable[Added] = ()) -> tuple[Engine, ...]:
@@ -182,6 +184,7 @@ def _engine(file: str, document: Any) -> Engine:
         order,
         target,
         tuple(document.get("started-by", ())),
+        {key: tuple(values) for key, values in document.get("config-values", {}).items()},
     )
 
 

@@ -11,7 +11,7 @@ from checker.report.model import Status, Verdict
 from checker.report.terminal import Paint, printable
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
 
     from checker.contract.model import Contract
     from checker.report.model import Boundary, ClauseResult, Json, Report
@@ -51,7 +51,8 @@ class Solution:
 
     `line` is the launch line with the flags in `launch`; `had`, `launch_had` and `renames_had` are
     what the user gave; `always` the clauses that are broken, or open, whatever is tried; `before`
-    the verdict for what the user had; `boundaries` what the target hands over.
+    the verdict for what the user had; `boundaries` what the target hands over; `trained` whether
+    training came to its end, without which nothing is looked for.
     """
 
     report: Report
@@ -66,6 +67,7 @@ class Solution:
     always: tuple[str, ...] = ()
     before: Verdict | None = None
     boundaries: tuple[Boundary, ...] | None = None
+    trained: bool = True
 
     @property
     def verdict(self) -> Verdict:
@@ -136,10 +138,16 @@ def _lines(found: Solution, contract: Contract, paint: Paint) -> Iterator[str]:
         Verdict.UNPROVEN: f"nothing speaks against this, and not everything is proven: {serve},"
         f" {train}",
     }[found.verdict]
-    yield paint(style, printable(f"{word}: {said} ({tried})"))
-    for number, clause in enumerate(found.broken(), start=1):
+    if not found.trained:
+        said = f"this is no draft that {train} is seen to train: nothing is looked for"
+        yield paint(style, printable(f"{word}: {said}"))
+    else:
+        yield paint(style, printable(f"{word}: {said} ({tried})"))
+    for number, clauses in enumerate(_alike(found.broken()), start=1):
         yield ""
-        yield from _clause(found, clause, number, contract)
+        yield from _clause(found, clauses, number, contract)
+    if not found.trained:
+        return
     yield ""
     if found.verdict is Verdict.AGREE:
         yield "Configuration"
@@ -151,8 +159,11 @@ def _lines(found: Solution, contract: Contract, paint: Paint) -> Iterator[str]:
     if found.line:
         yield "Launch flags" + ("" if found.launch != found.launch_had else " (as they were)")
         yield f"   {printable(found.line)}"
-    yield "Renamed tensors" + ("" if found.renames != found.renames_had else " (as they were)")
-    yield from [f"   {old} becomes {new}" for old, new in found.renames] or ["   none"]
+    if found.renames:
+        yield "Renamed tensors" + ("" if found.renames != found.renames_had else " (as they were)")
+        yield from [f"   {old} becomes {new}" for old, new in found.renames]
+    else:
+        yield "Renamed tensors: none"
 
 
 def _changed(found: Solution) -> Iterator[str]:
@@ -170,18 +181,35 @@ def _changed(found: Solution) -> Iterator[str]:
             yield f"   {change.key}: {_spelled(change.old)} becomes {_spelled(change.new)}"
 
 
+def _alike(clauses: Iterable[ClauseResult]) -> list[list[ClauseResult]]:
+    """Clauses, those together that one and the same thing keeps from being proven."""
+    found: dict[object, list[ClauseResult]] = {}
+    for clause in clauses:
+        places = clause.train.locations, clause.serve.locations
+        same = (clause.reason, *places) if clause.status is not Status.VIOLATED else clause.id
+        found.setdefault(same, []).append(clause)
+    return [*found.values()]
+
+
 def _clause(
-    found: Solution, clause: ClauseResult, number: int, contract: Contract
+    found: Solution, clauses: list[ClauseResult], number: int, contract: Contract
 ) -> Iterator[str]:
+    clause = clauses[0]
     said = contract.clauses.get(clause.id)
-    title = f": {said.title}" if said is not None else ""
-    yield printable(f"{number}. {clause.id}{title}")
+    if len(clauses) > 1:
+        names = f"{number}. " + ", ".join(one.id for one in clauses)
+        yield from textwrap.wrap(names, _WIDTH, subsequent_indent="   ", break_on_hyphens=False)
+    else:
+        title = f": {said.title}" if said is not None else ""
+        yield printable(f"{number}. {clause.id}{title}")
     yield from _wrapped(clause.message or clause.reason or "")
-    yield from _wrapped(
-        "no configuration that was tried mends it"
-        if clause.id in found.always
-        else "mended by others, which break something else"
-    )
+    if found.trained:
+        always = all(one.id in found.always for one in clauses)
+        yield from _wrapped(
+            "no configuration that was tried mends it"
+            if always
+            else "mended by others, which break something else"
+        )
     for name, side in (("trainer", clause.train), ("server", clause.serve)):
         for place in side.locations[:2]:
             line = found.report.excerpts.get(place)
