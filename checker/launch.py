@@ -41,10 +41,25 @@ def line_of(text: str, starts: Iterable[str] = ()) -> Line:
     Raises:
         InputError: the text cannot be split into words.
     """
-    found = [_line(command, tuple(starts)) for command in _commands(text)]
-    known = [line for line in found if line.starts in {*starts}]
-    others = [line for line in found if line.starts]
-    return next(iter([*known, *others, *(one for one in found if one.arguments)]), Line())
+    return _started(text, tuple(starts))[1]
+
+
+def words_of(text: str, starts: Iterable[str] = ()) -> list[str]:
+    """The words of that command, the variables that the script gives it before them.
+
+    Raises:
+        InputError: the text cannot be split into words.
+    """
+    command, _ = _started(text, tuple(starts))
+    return [*(f"{name}={value}" for name, value in command.environment.items()), *command.words]
+
+
+def _started(text: str, starts: tuple[str, ...]) -> tuple[shell.Command, Line]:
+    found = [(command, _line(command, starts)) for command in _commands(text)]
+    known = [one for one in found if one[1].starts in {*starts}]
+    others = [one for one in found if one[1].starts]
+    flagged = [one for one in found if one[1].arguments]
+    return next(iter([*known, *others, *flagged, *found]), (shell.Command(()), Line()))
 
 
 def parse_launch(text: str, starts: Iterable[str] = ()) -> dict[str, Any]:

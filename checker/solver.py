@@ -119,9 +119,9 @@ class _Solver:
 
     def _first(self) -> tuple[Try, Report | None]:
         """The best of what the user has, that with what is wrong mended, and all written anew."""
-        launch = self._given_flags()
-        if launch is None:
-            launch = dict(self._pair.server.engine.draft_config.launch)
+        launch, drafting = self._given_flags() or {}, self._pair.server.engine.draft_config.launch
+        if not {*launch} & {*drafting}:  # nothing is said about drafting, and the server would not
+            launch = {**launch, **drafting}
         renames = tuple((r.old, r.new) for r in self._request.renames)
         fresh = Try(self._written(self._switches), launch, renames)
         asked = self._read(fresh)[0].serve.asking

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import copy
 import json
+import re
 import shlex
 from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
+from checker import shell
 from checker.drafts import remove, state
 from checker.judging.wording import spelled, stated
-from checker.launch import ENVIRONMENT, parse_launch
+from checker.launch import ENVIRONMENT, parse_launch, words_of
 from checker.report.model import Status
 
 if TYPE_CHECKING:
@@ -21,6 +23,10 @@ if TYPE_CHECKING:
     from checker.judging.judge import Case
     from checker.pairing import Pairing
     from checker.report.model import Report
+
+
+_PLAIN = re.compile(r"[\w${}/.:=@%+,-]+")
+"""A word in which a shell does nothing but put in what variables hold."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,9 +44,12 @@ class Try:
 
 
 def launch_line(line: str, flags: Mapping[str, Any], starts: tuple[str, ...] = ()) -> str:
-    """A launch line with these flags: its own words stay where nothing is changed."""
+    """A launch line with these flags: its own words stay where nothing is changed.
+
+    Of a script it is the command that starts the server, with the variables that it is given.
+    """
     had = parse_launch(line, starts) if line else {}
-    words = shlex.split(line.replace("\\\n", " "), comments=True)
+    words = words_of(line, starts) if line else []
     variables = {} if line else flags.get(ENVIRONMENT, {})
     kept = [f"{name}={value}" for name, value in variables.items()]
     taken = True
@@ -54,7 +63,19 @@ def launch_line(line: str, flags: Mapping[str, Any], starts: tuple[str, ...] = (
         if name != ENVIRONMENT and (name not in had or had[name] != value):
             kept.append("--" + name.replace("_", "-"))
             kept += [] if value is True else [str(value)]
-    return shlex.join(kept)
+    return " ".join(map(_written, kept))
+
+
+def _written(word: str) -> str:
+    """A word for a shell; what only the shell knows is left for it to fill in."""
+    if not shell.is_unknown(word):
+        name, equals, value = word.partition("=")
+        assigned = equals and name.isidentifier()
+        return f"{name}={shlex.quote(value)}" if assigned else shlex.quote(word)
+    if _PLAIN.fullmatch(word):
+        return word
+    escaped = word.replace("\\", r"\\").replace('"', r"\"")
+    return f'"{escaped}"'
 
 
 def neighbours(

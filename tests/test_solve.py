@@ -12,7 +12,12 @@ import jsonschema
 import pytest
 
 from checker.cli import main
+from checker.configs import ConfigFile
 from checker.data import FIXTURES, SCHEMAS
+from checker.engines import load_engines
+from checker.errors import InputError
+from checker.launch import parse_launch
+from checker.pairing import config_of
 from checker.solving import launch_line
 
 IDS = "eagle_aux_hidden_state_layer_ids"
@@ -90,6 +95,75 @@ def test_a_file_that_is_there_is_not_written_over(
     assert json.loads(Path("served.json").read_text("utf-8"))["hidden_size"] == 4096
 
 
+@pytest.mark.parametrize(
+    ("path", "said"),
+    [
+        ("nowhere/served.json", "its folder is not there (make the folder "),
+        ("target.json/served.json", "its folder is there and no folder"),
+        ("toy_server", "is a folder (name a file in it)"),
+        ("train.json", "is read by this check (write to another file)"),
+        ("linked.json", "is read by this check (write to another file)"),
+        ("target.json", "is read by this check"),
+        ("", "is no name of a file"),
+        ("a\0b", "cannot be written"),
+    ],
+)
+def test_what_cannot_be_written_is_said_before_anything_is_tried(
+    place: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+    path: str,
+    said: str,
+) -> None:
+    """Nothing that is read is written over, by whatever name it goes."""
+    monkeypatch.setattr("checker.solver.solve", None)
+    Path("linked.json").symlink_to("train.json")
+    before = Path("train.json").read_text("utf-8")
+    assert main(words("solve", "--write", path, "--force")) == 2
+    out = capsys.readouterr()
+    assert said in out.err
+    assert len(out.err.splitlines()) == 1
+    assert Path("train.json").read_text("utf-8") == before
+
+
+def test_what_the_user_has_is_mended_in_its_place(
+    place: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A link stays one, and its file keeps its mode."""
+    Path("there").mkdir()
+    save("there/served.json", {**example("serve"), "norm_before_residual": False})
+    Path("there/served.json").chmod(0o640)
+    Path("served.json").symlink_to("there/served.json")
+    more = ("--serve-config", "served.json", "--write", "served.json")
+    assert main(words("solve", *more)) == 2
+    assert "give --force" in capsys.readouterr().err
+    assert main(words("solve", *more, "--force")) == 0
+    assert Path("served.json").is_symlink()
+    assert Path("there/served.json").stat().st_mode & 0o777 == 0o640
+    assert [file.name for file in Path("there").iterdir()] == ["served.json"]
+    capsys.readouterr()
+    assert main(words("verify", "--serve-config", "served.json")) == 0
+
+
+def test_a_file_is_lost_only_to_a_whole_one(
+    place: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A disk that is full: what was found is still printed."""
+    Path("served.json").write_text("mine", "utf-8")
+    count = len([*Path().iterdir()])
+
+    def full(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("shutil.copymode", full)
+    assert main(words("solve", "--write", "served.json", "--force")) == 2
+    out = capsys.readouterr()
+    assert out.out.startswith("FOUND: ")
+    assert "served.json: cannot be written: No space left on device" in out.err
+    assert Path("served.json").read_text("utf-8") == "mine"
+    assert len([*Path().iterdir()]) <= count + 1, "and no other file, but the cache"
+
+
 def test_what_the_user_has_is_kept_as_far_as_it_is_right(
     place: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -133,6 +207,111 @@ def test_flags_and_names_that_do_not_suit_the_draft_are_mended(
     assert launched["draft_budget"] == 4
     assert launched["bits"] == 8, "the target's own flag is not taken away"
     assert found["launch_line"].startswith("serve --port 80 --bits 8")
+
+
+def test_a_line_that_does_not_draft_is_given_flags_to_draft_with(
+    place: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    status, found = solve(capsys, "--launch", "serve --port 80")
+    assert status == 0
+    assert found["launch_line"] == (
+        "serve --port 80 --draft-depth 3 --draft-branches 1 --draft-budget 4"
+    )
+    status, found = solve(capsys, "--launch", "serve --draft-depth 2 --draft-budget 3")
+    assert (status, found["launch_line"]) == (0, "serve --draft-depth 2 --draft-budget 3")
+
+
+def test_where_training_does_not_come_to_its_end_nothing_is_looked_for(
+    place: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    draft = "toy_trainer/toy_trainer/draft.py"
+    edit(draft, "        super().__init__()", "        raise ValueError('no such draft')")
+    status, found = solve(capsys)
+    assert (status, found["tried"]) == (1, 1)
+    assert main(words("solve")) == 1
+    out = capsys.readouterr().out
+    said = "NONE: this is no draft that ./toy_trainer is seen to train: nothing is looked for\n"
+    assert out.startswith(said)
+    assert "the trainer raises ValueError: no such draft" in out
+    assert "Configuration" not in out
+
+
+@pytest.mark.parametrize("target", ["LlamaForCausalLM", "LlamaForCausalLM:32"])
+def test_what_is_not_said_of_the_target_no_search_finds(
+    place: Path, capsys: pytest.CaptureFixture[str], target: str
+) -> None:
+    """Its layers, or the epsilon of its norm: one try shows that."""
+    asked = words("solve", "--format", "json")
+    asked[asked.index("--target") + 1] = target
+    status = main(asked)
+    found = json.loads(capsys.readouterr().out)
+    assert (status, found["tried"]) in ((3, 1), (0, found["tried"]))
+    if target == "LlamaForCausalLM":
+        assert status == 3
+        assert "how many layers the target has is not given" in str(found["broken"])
+        main([word for word in asked if word not in ("--format", "json")])
+        assert "\n1. aux-boundaries, aux-stream\n" in capsys.readouterr().out, "said once"
+
+
+def test_drafts_of_another_kind_are_refused(place: Path) -> None:
+    """A trainer of several kinds says in its configurations which one it is."""
+    (engine,) = (one for one in load_engines() if one.config_values)
+    ((key, (kind, *_)),) = engine.config_values.items()
+    for value, right in ((kind, True), ("another", False), ([], False), (None, False)):
+        data = {**dict.fromkeys(engine.config_requires, "x"), key: value}
+        file = ConfigFile("train.json", b"", data)
+        if right:
+            assert config_of(file, engine, "--train-config") == data
+        else:
+            with pytest.raises(InputError, match=r"train\.json: this is a draft of another kind"):
+                config_of(file, engine, "--train-config")
+
+
+LAYERS: list[dict[str, Any]] = [
+    {},
+    {"rms_norm_eps": 1e-6},
+    {"rope_theta": 10000.0},
+    {"hidden_size": 2048},
+    {"head_dim": 64},
+    {"num_key_value_heads": 32},
+    {"num_hidden_layers": 2},
+    {"attention_bias": True},
+    {"hidden_act": "gelu"},
+]
+DRAFTS: list[dict[str, Any]] = [
+    {"norm_before_residual": True},
+    {"norm_output": True},
+    {"fc_norm": True},
+    {"norm_before_fc": True},
+    {"draft_vocab_size": 128256},
+    {IDS: [0, 16, 32]},
+    {IDS: [5, 10, 20]},
+    {IDS: [29, 16, 2]},
+    {IDS: [16]},
+    {IDS: [2, 9, 16, 29]},
+]
+
+
+@pytest.mark.parametrize(
+    ("layer", "draft"), [*[(layer, {}) for layer in LAYERS], *[({}, draft) for draft in DRAFTS]]
+)
+def test_what_is_printed_is_what_verify_says(
+    place: Path, capsys: pytest.CaptureFixture[str], layer: dict[str, Any], draft: dict[str, Any]
+) -> None:
+    """Found or not: the printed configuration, flags and names get the same verdict there."""
+    train = {**example("train"), "norm_before_residual": False, **draft}
+    train["transformer_layer_config"] = {**train["transformer_layer_config"], **layer}
+    save("train.json", train)
+    status, found = solve(capsys)
+    save("found.json", found["config"])
+    renames = [word for rename in found["renames"] for word in ("--rename", rename)]
+    launch = ["--launch", found["launch_line"]] if found["launch_line"] else []
+    more = ["--serve-config", "found.json", *launch, *renames, "--format", "json"]
+    assert main(words("verify", *more)) == status
+    report = json.loads(capsys.readouterr().out)
+    assert report["verdict"] == found["verdict"]
+    wrong = {c["id"] for c in report["clauses"] if c["status"] == "violated"}
+    assert wrong == {c["id"] for c in found["broken"]} or status == 3
 
 
 def test_what_no_configuration_mends_is_named_with_its_lines(
@@ -182,6 +361,21 @@ def test_words_of_a_launch_line_stay_where_nothing_is_changed(
     flags: dict[str, Any], line: str
 ) -> None:
     assert launch_line("run 'm n' --a 1 --b-c", flags) == line
+
+
+def test_of_a_script_the_command_is_given_that_starts_the_server() -> None:
+    """Variables that the script sets are put in, others are left to the shell."""
+    script = (
+        "#!/bin/sh\n# the server\nexport PORT=80\ncd /srv && echo start\n"
+        'A=1 run -m server --a 1 \\\n  --port $PORT --host ${HOST} --name "x $ME" --b-c\n'
+    )
+    flags = {"a": 2, "port": 80, "host": "${HOST}", "name": "x $ME", "environment": {}}
+    line = launch_line(script, flags, ("server",))
+    assert line == 'PORT=80 A=1 run -m server --port 80 --host ${HOST} --name "x $ME" --a 2'
+    assert parse_launch(line, ("server",)) == {
+        **{name: value for name, value in flags.items() if name != "environment"},
+        "environment": {"PORT": "80", "A": "1"},
+    }
 
 
 @pytest.mark.network
