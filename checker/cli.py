@@ -6,6 +6,7 @@ import contextlib
 import gc
 import io
 import os
+import signal
 import sys
 from typing import TYPE_CHECKING, NoReturn
 
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 
 BUG = 2
 INTERRUPTED = 130
+TERMINATED = 143
 _MOST_PROBLEMS = 50
 _ROOM = 131_072
 """Values on the stack of the outermost frame: 1 MiB of a chunk of 2 MiB."""
@@ -32,6 +34,10 @@ _SETTABLE = ("verify", "hook", "baseline", "gate")
 _SUBJECT = ("train", "serve", "train_with", "serve_with", "draft", "serve_draft", "train_config",
             "serve_config", "target", "rename", "launch", "tp", "pp", "contract")  # fmt: skip
 """Words that make another check than the settings': it says nothing about their baseline."""
+
+
+class _Terminated(KeyboardInterrupt):
+    """The process was asked to end, politely."""
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -52,10 +58,10 @@ def main(argv: Sequence[str] | None = None) -> int:
             last, more = error.problems[-1], len(problems) - _MOST_PROBLEMS
             say(f"{last.place}: and {more} more problems (mend those above first)")
         return error.exit_status
-    except KeyboardInterrupt:
+    except KeyboardInterrupt as interrupt:
         progress.clear()
         say("interrupted")
-        return INTERRUPTED
+        return TERMINATED if isinstance(interrupt, _Terminated) else INTERRUPTED
     except BrokenPipeError:
         # The reader has gone; what is left in the buffer must not be complained about at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -77,6 +83,7 @@ def run() -> NoReturn:
     That would take a fifth of the time of a whole check. Where processes were started, Python ends
     in order, so that none is left behind.
     """
+    signal.signal(signal.SIGTERM, _terminated)
     status = _with_room(main)
     if "checker.trace.process" in sys.modules:
         sys.exit(status)
@@ -84,6 +91,10 @@ def run() -> NoReturn:
         sys.stdout.flush()
         sys.stderr.flush()
     os._exit(status)
+
+
+def _terminated(*_: object) -> NoReturn:
+    raise _Terminated
 
 
 def _with_room(work: Callable[[], int]) -> int:
