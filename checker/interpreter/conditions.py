@@ -59,8 +59,8 @@ def compared(op: ast.cmpop, left: Value, right: Value) -> Unknown | None:
     known, asked = (right, left) if isinstance(left, Unknown) else (left, right)
     if not isinstance(op, (ast.Eq, ast.NotEq, ast.Is, ast.IsNot)):
         return None
-    if not isinstance(known, _CONSTANTS) or not isinstance(asked, Unknown):
-        return None
+    if type(known) not in _CONSTANTS or not isinstance(asked, Unknown):
+        return None  # what is another number in each iteration of a loop is no constant
     negated = isinstance(op, (ast.NotEq, ast.IsNot))
     if isinstance(asked, Condition):
         return None
