@@ -123,6 +123,11 @@ LINES = {
     "no draft": Line(line().replace("--speculative-draft-model-path draft", ""), "loads target as"),
     "map of tokens": Line(line(more="--speculative-token-map hot.pt"), "not in force"),
     "no JSON": Line(line(more="--json-model-override-args '{oh'"), "raises JSONDecodeError"),
+    "another port": Line(line(more="--port 30000"), HOLDS),
+    "another port, reset": Line(
+        line(numbers="5 1 8", more="--port 30000"),
+        "--speculative-num-draft-tokens 8 is changed to 6",
+    ),
     "mixed chunks": Line(line(more="--enable-mixed-chunk"), HOLDS),
     "no such flag": Line(
         line(more="--speculative-dreams 3"), "no such flag: --speculative-dreams 3"
