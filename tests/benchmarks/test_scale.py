@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -9,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from benchmarks import scale
+from checker import capture
 from checker.cli import main
 from checker.graph.terms import Pool
 from checker.interpreter import expressions
@@ -83,3 +85,21 @@ def test_each_layer_costs_what_the_one_before_did(
         less = getattr(twice, name) - getattr(some, name)
         more = getattr(four_times, name) - getattr(twice, name)
         assert 1.9 < more / less < most, name
+
+
+def test_what_is_measured_is_as_large_as_it_says(tmp_path: Path) -> None:
+    """So many target classes are found, and so many servers; those apart are no two alike."""
+    scale.engines(tmp_path)
+    scale.many_targets(tmp_path, 5)
+    table = capture(str(tmp_path / "toy_server"), layers=61, ids=[2, 30, 58], use_cache=False)
+    assert len({row.target for row in table.rows}) == 5
+    assert {row.boundaries for row in table.rows} == {(3, 31, 59)}
+    for make, count in ((scale.servers_alike, 3), (scale.servers_apart, 3)):
+        make(tmp_path, count * 8)
+        servers = sorted(tmp_path.glob("server_*"))
+        assert len(servers) == count
+        assert len(scale.of_cells(tmp_path)) == count + 4
+        texts = {(server / "toy_server" / "eagle3.py").read_text("utf-8") for server in servers}
+        assert len(texts) == count
+        for server in servers:
+            shutil.rmtree(server)
