@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     import argparse
     from collections.abc import Callable, Iterable, Sequence
 
-    from checker.answers import Answer
     from checker.contract.model import Contract
+    from checker.kept import Answer
     from checker.pairing import Opened
 
 BUG = 2
@@ -171,8 +171,9 @@ def _extract(given: argparse.Namespace, progress: Progress) -> int:
 
 
 def _capture(given: argparse.Namespace, progress: Progress) -> int:
-    from checker.answers import Answer, answered, capture_question
+    from checker.answers import answered, capture_question
     from checker.arguments import capture_request
+    from checker.kept import Answer
 
     request = capture_request(given, progress)
 

@@ -21,7 +21,8 @@ if TYPE_CHECKING:
 
 def solve_command(given: argparse.Namespace, progress: Progress) -> int:
     """What the server has to be given."""
-    from checker.answers import Answer, answered, verify_question
+    from checker.answers import answered, verify_question
+    from checker.kept import Answer
     from checker.gate import solve_request
 
     request = solve_request(given, progress)
@@ -50,7 +51,8 @@ def solve_command(given: argparse.Namespace, progress: Progress) -> int:
 
 def diff_command(given: argparse.Namespace, progress: Progress) -> int:
     """What changed between two releases."""
-    from checker.answers import Answer, answered, verify_question
+    from checker.answers import answered, verify_question
+    from checker.kept import Answer
     from checker.gate import diff_request
 
     request = diff_request(given, progress)

@@ -6,14 +6,14 @@ import ast
 import warnings
 from collections import OrderedDict
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 from weakref import WeakValueDictionary
 
 from checker.syntax.index import Index, index
 from checker.syntax.ledger import Asked, Ledger, Watched
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterable, Iterator
 
 _KEPT = 768 * 1024
 """Bytes of source whose syntax is kept for others: it takes forty times as much memory."""
@@ -118,12 +118,26 @@ class ModuleFile:
 
     def statements_of(self, names: Iterable[str]) -> list[ast.stmt]:
         """The statements that any of these names depends on, in order; nothing is noted."""
-        wanted = {id(s): s for name in names for s in self._index.touching.get(name, ())}
-        return sorted(wanted.values(), key=lambda s: (s.lineno, s.col_offset))
+        return statements_of(self._index, names)
 
     def _whole(self) -> None:
         for ledger in self._ledgers:
             ledger.whole.add(self.name)
+
+
+def statements_of(found: Index, names: Iterable[str]) -> list[ast.stmt]:
+    """The statements of an indexed module that any of these names depends on, in order."""
+    wanted = {id(s): s for name in names for s in found.touching.get(name, ())}
+    return sorted(wanted.values(), key=lambda s: (s.lineno, s.col_offset))
+
+
+def indexed(data: bytes) -> Index:
+    """The index of a file's text.
+
+    Raises:
+        SyntaxError, RecursionError, MemoryError, ValueError: it is no Python that can be parsed.
+    """
+    return _recent.parsed(data)[1]
 
 
 class _Recent:
@@ -194,24 +208,26 @@ def parse_module(
     return module
 
 
-def first_defining(texts: Mapping[str, bytes], name: str) -> list[str]:
-    """Modules in the order in which to look for a class that one of them defines."""
-    start = b"class " + name.encode()
-    return sorted(texts, key=lambda module: (start not in texts[module], module))
+def holds(text: bytes, word: str) -> tuple[bool, bool]:
+    """Whether a file holds a word, and whether it seems to define a class of that name."""
+    wanted = word.encode()
+    return wanted in text, b"class " + wanted in text
 
 
 class Workspace:
     """The trees of one engine and what it stands on, searched in order.
 
-    Files are parsed once, when asked for.
+    Files are parsed once, when asked for. `ledger` notes everything that is asked.
     """
 
     def __init__(self, trees: list[TreeLike]) -> None:
         self._trees = trees
         self._modules: dict[str, ModuleFile | None] = {}
         self._packages: dict[str, bool] = {}
-        self._ledgers: list[Ledger] = []
+        self.ledger = Ledger()
+        self._ledgers: list[Ledger] = [self.ledger]
         self._texts: dict[str, dict[str, tuple[int, str, bytes]]] = {}
+        self._naming: dict[tuple[str, str], list[tuple[str, bool]]] = {}
         self.trees: list[TreeLike] = [Watched(t, n, self._ledgers) for n, t in enumerate(trees)]
 
     @property
@@ -237,11 +253,26 @@ class Workspace:
     def find(self, name: str) -> ModuleFile | None:
         """The parsed module called `name`, or None when no tree holds a file for it."""
         if name not in self._modules:
-            self._modules[name] = self._load(name)
+            try:
+                self._modules[name] = self._load(name)
+            except UnparsableModule:
+                self._note_broken(name)
+                raise
         found = self._modules[name]
         for ledger in self._ledgers:
             ledger.modules[name] = found
         return found
+
+    def _note_broken(self, name: str) -> None:
+        place = self.place(name)
+        assert place is not None  # noqa: S101 - a file lies there
+        for ledger in self._ledgers:
+            ledger.broken[name] = place
+
+    def inherit(self, digest: str, needs: dict[str, Any]) -> None:
+        """Notes what a result depends on that was given again."""
+        for ledger in self._ledgers:
+            ledger.inherited[digest] = needs
 
     def place(self, name: str) -> tuple[int, str, bool] | None:
         """Where a module's file is: the number of its tree, its path, whether it is a package."""
@@ -277,37 +308,36 @@ class Workspace:
     def texts(self, package: str) -> dict[str, bytes]:
         """The modules that lie directly in a package, with their content; read once."""
         if package not in self._texts:
-            folder = package.replace(".", "/") + "/"
-            found: dict[str, tuple[int, str, bytes]] = {}
-            for number, tree in enumerate(self._trees):
-                for path in (root + folder for root in tree.roots):
-                    for entry in sorted(tree.listdir(path)):
-                        if entry.endswith(".py") and entry[:-3] not in found:
-                            found[entry[:-3]] = number, path + entry, tree.read(path + entry)
-            self._texts[package] = found
+            self._texts[package] = self._direct(package)
         for ledger in self._ledgers:
             ledger.texts.add(package)
             ledger.files.update((number, path) for number, path, _ in self._texts[package].values())
         return {name: text for name, (_, _, text) in self._texts[package].items()}
+
+    def _direct(self, package: str) -> dict[str, tuple[int, str, bytes]]:
+        """The modules directly in a package: the number of the tree, the path, the content."""
+        folder = package.replace(".", "/") + "/"
+        found: dict[str, tuple[int, str, bytes]] = {}
+        for number, tree in enumerate(self._trees):
+            for path in (root + folder for root in tree.roots):
+                for entry in sorted(tree.listdir(path)):
+                    if entry.endswith(".py") and entry[:-3] not in found:
+                        found[entry[:-3]] = number, path + entry, tree.read(path + entry)
+        return found
 
     def naming(self, package: str, word: str) -> list[str]:
         """The modules directly in a package whose files hold a word.
 
         What does not hold it can neither define nor list it; what seems to define it comes first.
         """
-        folder, wanted = package.replace(".", "/") + "/", word.encode()
-        texts: dict[str, bytes] = {}
-        for tree in self._trees:
-            for path in (root + folder for root in tree.roots):
-                for entry in sorted(tree.listdir(path)):
-                    if entry.endswith(".py") and entry[:-3] not in texts:
-                        text = tree.read(path + entry)
-                        if wanted in text:
-                            texts[entry[:-3]] = text
-        found = first_defining(texts, word)
+        if (package, word) not in self._naming:
+            texts = self._texts.get(package) or self._direct(package)
+            said = {name: holds(text, word) for name, (_, _, text) in texts.items()}
+            found = [(name, defines) for name, (held, defines) in said.items() if held]
+            self._naming[package, word] = sorted(found, key=lambda f: (not f[1], f[0]))
         for ledger in self._ledgers:
-            ledger.searches[package, word] = found
-        return found
+            ledger.searches[package, word] = self._naming[package, word]
+        return [name for name, _ in self._naming[package, word]]
 
     def owns(self, name: str) -> bool:
         """Whether the top-level package of `name` is in one of the trees.
