@@ -82,7 +82,9 @@ def test_another_question_is_answered_anew(
 
 def edit_source(place: Path) -> None:
     file = place / "toy_server" / "toy_server" / "eagle3.py"
-    file.write_text(file.read_text("utf-8") + "\n# a line more\n", "utf-8")
+    file.write_text(
+        file.read_text("utf-8").replace("residual = hidden\n", "residual = embeds\n"), "utf-8"
+    )
 
 
 def shadow_a_module(place: Path) -> None:

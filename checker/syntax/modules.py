@@ -279,9 +279,9 @@ class Workspace:
         relative = name.replace(".", "/")
         for number, tree in enumerate(self._trees):
             for root in tree.roots:
-                for path, is_package in (
-                    (f"{root}{relative}.py", False),
+                for path, is_package in (  # Python takes the package where there are both
                     (f"{root}{relative}/__init__.py", True),
+                    (f"{root}{relative}.py", False),
                 ):
                     if tree.exists(path):
                         return number, path, is_package
