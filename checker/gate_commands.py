@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 def solve_command(given: argparse.Namespace, progress: Progress) -> int:
     """What the server has to be given."""
     from checker.answers import answered, verify_question
-    from checker.kept import Answer
     from checker.gate import solve_request
+    from checker.kept import Answer
 
     request = solve_request(given, progress)
     paint = paint_for(given, sys.stdout)
@@ -52,8 +52,8 @@ def solve_command(given: argparse.Namespace, progress: Progress) -> int:
 def diff_command(given: argparse.Namespace, progress: Progress) -> int:
     """What changed between two releases."""
     from checker.answers import answered, verify_question
-    from checker.kept import Answer
     from checker.gate import diff_request
+    from checker.kept import Answer
 
     request = diff_request(given, progress)
     paint = paint_for(given, sys.stdout)

@@ -15,12 +15,15 @@ import pytest
 from jsonschema import Draft202012Validator
 from referencing import Registry, Resource
 
+import checker.pairing
 from checker import gating
 from checker.cli import main
 from checker.data import FIXTURES, SCHEMAS
-from checker.errors import InputError
+from checker.engines import load_engines
 from checker.locks import Pinned
+from checker.request import VerifyRequest
 from checker.settings import OWN_FILE
+from checker.sources.directory import open_directory
 
 ENGINES, EXAMPLE = FIXTURES / "engines", FIXTURES / "example"
 SERVED = Path("server/toy_server/eagle3.py")
@@ -265,16 +268,134 @@ def test_two_releases_in_one_lock_file_are_no_move() -> None:
     assert [*gating._moves(both, both)] == []
 
 
+SERVER = "toy-server"
+TRAINER = "toy-trainer"
+
+
+def checked(
+    old: dict[str, list[tuple[str, str]]], new: dict[str, list[tuple[str, str]]], **sides: str
+) -> list[tuple[str, str]]:
+    """The pairs that are checked where files pin (name, version) one after the other."""
+
+    def pins(files: dict[str, list[tuple[str, str]]]) -> dict[str, tuple[Pinned, ...]]:
+        found: dict[str, tuple[Pinned, ...]] = {}
+        for path, listed in files.items():
+            for line, (name, version) in enumerate(listed, start=1):
+                found[name] = (*found.get(name, ()), Pinned(name, version, path, line))
+        return found
+
+    engines = [e for e in load_engines(()) if e.distribution in (SERVER, TRAINER)]
+    request = VerifyRequest(sides.get("train", ""), sides.get("serve", ""))
+    moves = tuple(gating._moves(pins(old), pins(new)))
+    return [(p.train, p.serve) for p in gating._pairs(request, engines, moves, pins(new))]
+
+
 def test_the_pin_that_moved_is_the_one_that_is_checked() -> None:
-    new = pinned(a="1", b="2")
-    now = gating._now(tuple(gating._moves(pinned(a="1", b="1"), new)), new)
-    assert [pin.version for pin in now["s"]] == ["2"]
+    old = {"a/uv.lock": [(SERVER, "1")], "b/uv.lock": [(SERVER, "1")]}
+    new = {"a/uv.lock": [(SERVER, "1")], "b/uv.lock": [(SERVER, "2")]}
+    assert checked(old, new, train="./t") == [("./t", f"{SERVER}==2")]
+    assert checked(old, new, train="./t", serve="./s") == [("./t", "./s")]
 
 
-def test_pins_that_move_apart_are_no_answer() -> None:
-    new = pinned(a="2", b="3")
-    with pytest.raises(InputError, match="s moves to different releases: 2 in a"):
-        gating._now(tuple(gating._moves(pinned(a="1", b="1"), new)), new)
+@pytest.mark.parametrize(
+    ("new", "pairs"),
+    [
+        (  # two files, each with a pair of its own
+            {"a/uv.lock": [(TRAINER, "5"), (SERVER, "2")], "b/uv.lock": [(TRAINER, "6"),
+                                                                      (SERVER, "3")]},
+            [("5", "2"), ("6", "3")],
+        ),
+        (  # two releases in one file, as for two kinds of machines
+            {"a/uv.lock": [(TRAINER, "4"), (SERVER, "2"), (SERVER, "3")],
+             "b/uv.lock": [(TRAINER, "4"), (SERVER, "1")]},
+            [("4", "2"), ("4", "3")],
+        ),
+        (  # the trainer is pinned in the folder, or somewhere
+            {"a/requirements.txt": [(SERVER, "2")], "a/constraints.txt": [(TRAINER, "4")],
+             "b/uv.lock": [(SERVER, "3"), (TRAINER, "9")]},
+            [("4", "2"), ("9", "3")],
+        ),
+    ],
+)  # fmt: skip
+def test_pins_that_move_apart_are_judged_each(
+    new: dict[str, list[tuple[str, str]]], pairs: list[tuple[str, str]]
+) -> None:
+    old = {"a/uv.lock": [(TRAINER, "4"), (SERVER, "1")], "b/uv.lock": [(TRAINER, "4"),
+                                                                      (SERVER, "1")]}  # fmt: skip
+    assert checked(old, new) == [(f"{TRAINER}=={t}", f"{SERVER}=={s}") for t, s in pairs]
+
+
+@pytest.fixture
+def released(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Releases of the toy server: all are the one that is there, and 2.0 has a fault."""
+    opened = checker.pairing.open_source
+
+    def release(spec: str, **how: object) -> object:
+        if not spec.startswith(SERVER):
+            return opened(spec, **how)  # type: ignore[arg-type]
+        bad = spec.endswith("2.0")
+        folder = Path("bad" if bad else "server").resolve()
+        if bad and not folder.exists():
+            shutil.copytree("server", folder)
+            edit("self.lm_head(normed), kept", "self.lm_head(normed), normed",
+                 folder / "toy_server" / "eagle3.py")  # fmt: skip
+        return open_directory(str(folder), "toy_server", spec)
+
+    monkeypatch.setattr(checker.pairing, "open_source", release)
+
+
+def test_the_gate_judges_each_pin_that_moved(
+    fork: Path, released: None, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for folder in ("a", "b"):
+        Path(folder).mkdir()
+        Path(folder, "requirements.txt").write_text(f"{SERVER}==1.0\n")
+    commit()
+    Path("a/requirements.txt").write_text(f"{SERVER}==1.1\n")
+    Path("b/requirements.txt").write_text(f"{SERVER}==2.0\n")
+    words = ["gate", "--base=main", f"--serve={SERVER}"]
+    assert main([*words, "--format=markdown", "--output=sarif=gate.sarif"]) == 1
+    told = capsys.readouterr()
+    lines = told.out.split("\n")
+    assert lines[0] == (
+        f"### ❌ {SERVER} 1.0 → 1.1, {SERVER} 1.0 → 2.0: this draft is not served as it was trained"
+    )
+    assert lines[2] == (
+        "- pinned in `a/requirements.txt:1`, pinned in `b/requirements.txt:1`; 2 pairs are checked"
+    )
+    assert lines[3:5] == [
+        f"- `./trainer` with `{SERVER}==1.1`: agree",
+        f"- `./trainer` with `{SERVER}==2.0`: differ (`feedback`)",
+    ]
+    assert told.out.count("<details><summary>The whole report on ./trainer with") == 2
+    assert f"gate.sarif: of 2 pairs the worst, ./trainer with {SERVER}==2.0" in told.err
+    assert "feedback" in Path("gate.sarif").read_text("utf-8")
+    assert main([*words, "--format=json"]) == 1
+    found = json.loads(capsys.readouterr().out)
+    assert [report["verdict"] for report in found["reports"]] == ["agree", "differ"]
+    assert found["report"] == found["reports"][1]
+    # A waiver that one of the pairs needs may stay.
+    finding = next(c for c in found["report"]["clauses"] if c["id"] == "feedback")["fingerprint"]
+    with Path(OWN_FILE).open("a") as file:
+        file.write(f'[[waivers]]\nclause = "feedback"\nfingerprint = "{finding}"\n'
+                   'reason = "known"\nowner = "me"\nexpires = 2999-01-01\n')  # fmt: skip
+    assert main([*words, "-q"]) == 0
+    Path("b/requirements.txt").write_text(f"{SERVER}==1.1\n")
+    assert main([*words, "-q"]) == 2
+
+
+def test_a_pin_that_is_dropped_is_said_to_be(
+    fork: Path, released: None, capsys: pytest.CaptureFixture[str]
+) -> None:
+    Path("requirements.txt").write_text(f"{SERVER}==1.0\n")
+    commit()
+    Path("requirements.txt").write_text("other\n")
+    assert main(["gate", "--base=main", f"--serve={SERVER}", "--format=markdown"]) == 0
+    told = capsys.readouterr().out
+    assert f"### ✅ {SERVER} 1.0 → (no longer pinned): " in told
+    assert f"- {SERVER} is pinned nowhere: its newest release is checked\n" in told
+    assert main(["gate", "--base=main", "--serve=./server"]) == 0
+    assert "pinned nowhere" not in capsys.readouterr().out
 
 
 @pytest.mark.network
