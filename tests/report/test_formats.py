@@ -20,7 +20,7 @@ from checker.report.github import render as render_github
 from checker.report.junit import render as render_junit
 from checker.report.markdown import code, plain
 from checker.report.markdown import render as render_markdown
-from checker.report.model import ClauseResult, Configured, Report, Severity, Status
+from checker.report.model import ClauseResult, Configured, Report, Severity, SideValue, Status
 from checker.report.places import Place, Repository
 from checker.report.sarif import document
 from checker.request import FORMATS
@@ -95,6 +95,17 @@ def test_sarif_s_primary_location_is_the_key_in_the_user_s_configuration(tmp_pat
     physical = result["locations"][0]["physicalLocation"]
     assert physical["artifactLocation"] == {"uri": "drafts/config.json", "uriBaseId": "%SRCROOT%"}
     assert physical["region"]["startLine"] == 3
+
+
+def test_sarif_has_a_location_for_what_no_line_of_the_repository_says(tmp_path: Path) -> None:
+    config = tmp_path / "config.json"
+    config.write_text("{}")
+    bare = replace(samples.VIOLATED, train=SideValue("x", ()), serve=SideValue("y", ()), error=None)
+    report = samples.report(bare)
+    assert sarif(report)["results"][0]["locations"] == []
+    serve = replace(report.serve, configured=Configured(str(config), None, None))
+    (place,) = sarif(replace(report, serve=serve))["results"][0]["locations"]
+    assert place == {"physicalLocation": {"artifactLocation": {"uri": config.as_uri()}}}
 
 
 def test_a_line_of_a_fork_comes_before_a_configuration(tmp_path: Path) -> None:
@@ -212,9 +223,7 @@ def test_what_is_waived_changes_the_exit_status_and_not_the_verdict() -> None:
 
 
 def junit(report: Report) -> dict[str, ElementTree.Element]:
-    root = ElementTree.fromstring(
-        render_junit(report, PINNED)
-    )
+    root = ElementTree.fromstring(render_junit(report, PINNED))
     suite = root[0]
     cases = {str(case.get("name")): case for case in suite}
     for kind, attribute in (("failure", "failures"), ("error", "errors"), ("skipped", "skipped")):
