@@ -16,7 +16,7 @@ from jsonschema import Draft202012Validator
 from referencing import Registry, Resource
 
 import checker.pairing
-from checker import gating
+from checker import gating, initial
 from checker.cli import main
 from checker.data import FIXTURES, SCHEMAS
 from checker.engines import load_engines
@@ -437,6 +437,7 @@ def test_init_writes_what_it_saw(fork: Path, capsys: pytest.CaptureFixture[str])
     Path("uv.lock").write_text('[[package]]\nname = "sglang"\nversion = "0.5.18"\n')
     Path("poetry.lock").write_text("[[")  # what cannot be read tells nothing
     shutil.rmtree("server")
+    Path("serve.json").unlink()
     assert main(["init", "--force"]) == 0
     told = capsys.readouterr()
     assert "saw a pin: sglang==0.5.18 (uv.lock:3)" in told.err
@@ -444,7 +445,55 @@ def test_init_writes_what_it_saw(fork: Path, capsys: pytest.CaptureFixture[str])
     text = Path(OWN_FILE).read_text("utf-8")
     assert 'serve = "sglang==0.5.18"  # uv.lock:3; gate follows it' in text
     assert 'draft = "drafts/config.json"' in text
-    assert "# target = " in text
+    assert 'target = "target.json"' in text
+    assert "# launch = " in text
+
+
+def test_init_tells_drafts_by_what_is_in_them(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    shutil.copytree(EXAMPLE, tmp_path / "drafts")
+    (tmp_path / "drafts/train.json").rename(tmp_path / "drafts/trained.json")
+    (tmp_path / "drafts/trained.safetensors").touch()
+    (tmp_path / "package.json").write_text('{"name": "x", "hidden_size": 4}')
+    (tmp_path / "broken.json").write_text("{")
+    (tmp_path / "list.json").write_text("[1]")
+    (tmp_path / "data.json").write_text(
+        json.dumps({"architectures": ["Eagle"], "draft_vocab_size": 1, "x": "y" * 300_000})
+    )
+    for folder in ("node_modules/a", ".git/b", "a/b/c/d/e"):
+        (tmp_path / folder).mkdir(parents=True)
+        shutil.copy(EXAMPLE / "serve.json", tmp_path / folder / "config.json")
+    assert main(["init", str(tmp_path)]) == 0
+    told = capsys.readouterr().err
+    seen = [line.partition(" saw ")[2] for line in told.splitlines() if " saw " in line]
+    assert seen == [
+        "a draft: drafts/serve.json (a flat format with eagle_config)",
+        "a draft: drafts/trained.json (speculators' own format)",
+        "another model: drafts/target.json",
+    ]
+    assert told.splitlines()[-1] == (
+        "eagle3-check: looked at 9 files, 4 folders deep at most, not in hidden folders,"
+        " node_modules; that was not all: name a smaller folder to see the rest"
+    )
+    text = (tmp_path / OWN_FILE).read_text("utf-8")
+    assert 'train-config = "drafts/trained.json"' in text
+    assert 'serve-config = "drafts/serve.json"' in text
+    assert 'target = "drafts/target.json"' in text
+
+
+def test_init_ends_in_a_huge_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(initial, "_MOST", 12)
+    for number in range(20):
+        shutil.copy(EXAMPLE / "serve.json", tmp_path / f"{number:02}.json")
+    assert main(["init", str(tmp_path)]) == 0
+    told = capsys.readouterr().err
+    assert told.count("saw a draft: ") == 9
+    assert "saw a draft: and 4 more" in told
+    assert "looked at 12 files" in told
+    assert "that was not all" in told
 
 
 def test_init_sees_a_checkout_of_an_engine(fork: Path, capsys: pytest.CaptureFixture[str]) -> None:
