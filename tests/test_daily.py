@@ -8,7 +8,9 @@ import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -16,9 +18,10 @@ from jsonschema import Draft202012Validator
 from referencing import Registry, Resource
 
 import checker.pairing
+import checker.verification
 from checker import gating, initial
 from checker.cli import main
-from checker.data import FIXTURES, SCHEMAS
+from checker.data import CONTRACTS, FIXTURES, SCHEMAS
 from checker.engines import load_engines
 from checker.locks import Pinned
 from checker.request import VerifyRequest
@@ -532,11 +535,62 @@ def test_the_cache_is_told_and_cleared(fork: Path, capsys: pytest.CaptureFixture
     capsys.readouterr()
     assert main(["cache", "info", "--format=json"]) == 0
     found = json.loads(capsys.readouterr().out)
-    assert found["kinds"]["answers"]["files"] == 1
+    assert found["kinds"]["answers"]["files"] == 2  # with what it depends on
     assert main(["cache", "clear"]) == 0
     assert "files removed" in capsys.readouterr().out
     assert main(["cache", "info"]) == 0
     assert capsys.readouterr().out == f"{found['folder']}\n"
+
+
+@pytest.fixture
+def somebody() -> Iterator[Path]:
+    """A folder in which the user that runs may read everything and write nothing."""
+    folder = Path(tempfile.mkdtemp())
+    folder.chmod(0o755)
+    yield folder
+    if os.geteuid() != os.getuid():
+        os.seteuid(os.getuid())
+    for place in (folder, *folder.rglob("*")):
+        place.chmod(0o755)
+    shutil.rmtree(folder)
+
+
+def become_somebody(folder: Path) -> None:
+    for place in folder.rglob("*"):
+        place.chmod(0o555 if place.is_dir() else 0o444)
+    folder.chmod(0o555)
+    if os.geteuid() == 0:
+        os.seteuid(65534)
+        if not os.access(CONTRACTS, os.R_OK, effective_ids=True):
+            pytest.skip("the checkout lies where nobody else may read")
+
+
+@pytest.mark.skipif(not hasattr(os, "seteuid"), reason="users have no numbers here")
+def test_a_cache_and_a_folder_that_cannot_be_written_do(
+    fork: Path, somebody: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    shutil.copytree(fork, somebody / "fork", ignore=shutil.ignore_patterns(".git"))
+    monkeypatch.chdir(somebody / "fork")
+    monkeypatch.setenv("EAGLE3_CHECK_CACHE", str(somebody / "cache"))
+    monkeypatch.delenv("HOME", raising=False)
+    assert main(["verify", "--tp=2", "-q"]) == 0  # what is imported late is there
+    assert main(["verify"]) == 0
+    first = capsys.readouterr().out
+    become_somebody(somebody)
+    with monkeypatch.context() as patch:
+        patch.setattr(checker.verification, "verify", None)  # nothing is judged anew
+        assert main(["verify"]) == 0
+    assert capsys.readouterr().out in first
+    assert main(["verify", "-q", "--pp=2"]) == 0
+    assert main(["doctor"]) == 0
+    assert "cannot be written: what is there is used, and nothing is added" in (
+        capsys.readouterr().out
+    )
+    for words in (["verify", "-q", "--output=html=x.html"], ["init", "--force"], ["baseline"]):
+        assert main(words) == 2
+        assert "cannot be written: Permission denied" in capsys.readouterr().err
+    assert main(["cache", "clear"]) == 2
+    assert "cannot be removed" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "tcsh"])
