@@ -97,7 +97,7 @@ def _cache() -> str:
     """How large the cache is, and what comes of it where nothing can be added."""
     folder, size = cache_folder(), sum(size for _, size in kept().values())
     there = next(place for place in (folder, *folder.parents) if place.exists())
-    if os.access(there, os.W_OK):
+    if os.access(there, os.W_OK, effective_ids=os.access in os.supports_effective_ids):
         return megabytes(size)
     rest = "what is there is used, and nothing is added" if size else "every run begins anew"
     return f"{megabytes(size)}, cannot be written: {rest}"

@@ -570,10 +570,12 @@ def test_a_cache_and_a_folder_that_cannot_be_written_do(
     fork: Path, somebody: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     shutil.copytree(fork, somebody / "fork", ignore=shutil.ignore_patterns(".git"))
+    for words in (["doctor"], ["init", "--dry-run"], ["baseline"], ["cache", "info"],
+                  ["verify", "-q", "--output=html=x.html", "--tp=2"]):  # fmt: skip
+        assert main(words) == 0  # what is imported late may lie where nobody else may read
     monkeypatch.chdir(somebody / "fork")
     monkeypatch.setenv("EAGLE3_CHECK_CACHE", str(somebody / "cache"))
     monkeypatch.delenv("HOME", raising=False)
-    assert main(["verify", "--tp=2", "-q"]) == 0  # what is imported late is there
     assert main(["verify"]) == 0
     first = capsys.readouterr().out
     become_somebody(somebody)
@@ -581,7 +583,7 @@ def test_a_cache_and_a_folder_that_cannot_be_written_do(
         patch.setattr(checker.verification, "verify", None)  # nothing is judged anew
         assert main(["verify"]) == 0
     assert capsys.readouterr().out in first
-    assert main(["verify", "-q", "--pp=2"]) == 0
+    assert main(["verify", "-q", "--max-unproven=1"]) == 0  # another question
     assert main(["doctor"]) == 0
     assert "cannot be written: what is there is used, and nothing is added" in (
         capsys.readouterr().out
