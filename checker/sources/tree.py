@@ -164,6 +164,11 @@ class Tree(ABC):
         raw = self._raw_metadata()
         return Metadata(parse_requirements(raw.requires), raw.requires_python)
 
+    @property
+    def requires(self) -> tuple[str, ...]:
+        """The declared requirements as they are written."""
+        return self._raw_metadata().requires
+
     def __repr__(self) -> str:
         return f"<{type(self).__name__} {self.label}>"
 
