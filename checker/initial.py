@@ -144,7 +144,6 @@ class _Files:
             hidden = [n for n in folders if n.startswith(".")]
             self.left.update(["hidden folders"] if hidden else [])
             inner = [n for n in folders if n not in _SKIPPED and n not in hidden]
-            self.whole = self.whole and (depth < _DEPTH or not inner)
             folders[:] = sorted(inner) if depth < _DEPTH else []
             for name in sorted(files):
                 if self.count == _MOST:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
+from checker.errors import InputError
 from checker.kept import digest_of
 from checker.sources.directory import DirectoryTree
 from checker.sources.seen import updated
@@ -28,7 +29,7 @@ _PLAIN = re.compile(r"[\w.-]+", re.ASCII)
 
 
 def owing(answer: Answer, opened: Iterable[Opened]) -> dict[str, Any] | None:
-    """What an answer depends on besides bytes, as JSON; None where that is not known.
+    """What an answer depends on besides bytes, as JSON; None where that is not known or all of it.
 
     Of each side that is read in a folder: what was asked of its modules, by the number of trees
     among which they were looked for.
@@ -38,10 +39,16 @@ def owing(answer: Answer, opened: Iterable[Opened]) -> dict[str, Any] | None:
         return None
     if marks.fingerprints != tuple(side.tree.fingerprint for side in sides):
         return None
+    try:
+        needs = [_needs(side) for side in sides]
+    except (KeyError, InputError):  # a file has gone while it was read
+        return None
+    if not any(needs):
+        return None
     return {
         "fingerprints": [*marks.fingerprints],
         "lines": [*marks.lines],
-        "sides": [_needs(side) for side in sides],
+        "sides": needs,
     }
 
 
