@@ -12,6 +12,7 @@ from checker.interpreter import (
     containers,
     equality,
     operators,
+    outline_building,
     outline_choices,
     scopes,
     texts,
@@ -59,6 +60,8 @@ def _subscript(m: Machine, frame: Frame, node: ast.Subscript) -> Value:
     base = evaluate(m, frame, node.value)
     key = evaluate(m, frame, node.slice)
     frame.node = node
+    if m.outline is not None and isinstance(key, int):
+        base = m.outline.several(base) or base
     return containers.get_item(m, base, key)
 
 
@@ -134,8 +137,9 @@ def _call(m: Machine, frame: Frame, node: ast.Call) -> Value:
     args: list[Value] = []
     kwargs: dict[str, Value] = {}
     hidden: list[Unknown] = []
+    given = outline_building.argument if frame.lenient else evaluate
     for arg in node.args:
-        value = evaluate(m, frame, arg.value if isinstance(arg, ast.Starred) else arg)
+        value = given(m, frame, arg.value if isinstance(arg, ast.Starred) else arg)
         if not isinstance(arg, ast.Starred):
             args.append(value)
         elif isinstance(value, (Unknown, External)):
@@ -144,7 +148,7 @@ def _call(m: Machine, frame: Frame, node: ast.Call) -> Value:
             args.extend(iterate(m, value))
             m.check_size(len(args))
     for keyword in node.keywords:
-        value = evaluate(m, frame, keyword.value)
+        value = given(m, frame, keyword.value)
         if keyword.arg is not None:
             _keyword(m, kwargs, keyword.arg, value)
         elif isinstance(value, (Unknown, External)):

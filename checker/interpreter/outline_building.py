@@ -47,6 +47,20 @@ def run_statement(m: Machine, frame: Frame, stmt: ast.stmt) -> Signal | None:
         return None
 
 
+def argument(m: Machine, frame: Frame, node: ast.expr) -> Value:
+    """What a constructor hands on: of what cannot be followed nothing is known.
+
+    What is built with it is of its class all the same.
+    """
+    from checker.interpreter import expressions
+
+    try:
+        return expressions.evaluate(m, frame, node)
+    except Stuck as stuck:
+        m.check_budget()
+        return m.unknown(f"{UNBUILT}{said(stuck)}", harmless=True)
+
+
 def _targets(stmt: ast.stmt) -> list[ast.expr]:
     """What a statement binds; of compound ones nothing (their own statements see to it)."""
     match stmt:
