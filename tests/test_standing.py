@@ -248,25 +248,12 @@ def edit_anywhere(chance: random.Random) -> str:
     return f"{path}:{at + 1}"
 
 
-@pytest.mark.parametrize("right", [True, False])
-@settings(
-    max_examples=12,
-    deadline=None,
-    suppress_health_check=[HealthCheck.function_scoped_fixture],
-    derandomize=True,
-)
-@given(seed=st.integers(0, 2**32))
-def test_whatever_is_edited_the_answer_is_todays(
-    tmp_path_factory: pytest.TempPathFactory,
-    capsys: pytest.CaptureFixture[str],
-    right: bool,
-    seed: int,
-) -> None:
+def edit_after_edit(root: Path, seed: int, capsys: pytest.CaptureFixture[str]) -> None:
+    """Three random edits of a fork, some taken back: with and without the cache it is the same."""
     chance = random.Random(seed)
-    root = tmp_path_factory.mktemp("fork")
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("EAGLE3_CHECK_CACHE", str(root / "cache"))
-        lay_out(root / "fork", right=right)
+        lay_out(root / "fork", right=seed % 2 == 0)
         patch.chdir(root / "fork")
         ask(capsys)
         places = []
@@ -281,3 +268,22 @@ def test_whatever_is_edited_the_answer_is_todays(
                     path.write_bytes(data)
                 assert ask(capsys) == ask(capsys, "--no-cache"), (*places, "undone")
     shutil.rmtree(root)
+
+
+@settings(
+    max_examples=8,
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
+    derandomize=True,
+)
+@given(seed=st.integers(0, 2**32))
+def test_whatever_is_edited_the_answer_is_todays(
+    tmp_path_factory: pytest.TempPathFactory, capsys: pytest.CaptureFixture[str], seed: int
+) -> None:
+    edit_after_edit(tmp_path_factory.mktemp("fork"), seed, capsys)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("seed", range(100))
+def test_many_edits(tmp_path: Path, capsys: pytest.CaptureFixture[str], seed: int) -> None:
+    edit_after_edit(tmp_path, seed, capsys)
