@@ -100,7 +100,14 @@ def above(root: Path) -> None:
     LAYERS.write_text("# one line more\n" + LAYERS.read_text())
 
 
-@pytest.mark.parametrize("edit", [below, remark, another_file, another_folder, above])
+def in_the_trainer(root: Path) -> None:
+    path = Path("trainer/toy_trainer/draft.py")
+    path.write_text(path.read_text() + "\n\ndef beside(x):\n    return -x\n")
+
+
+@pytest.mark.parametrize(
+    "edit", [below, remark, another_file, another_folder, above, in_the_trainer]
+)
 def test_an_edit_beside_the_draft_is_answered_from_before(
     fork: Path, runs: list[int], capsys: pytest.CaptureFixture[str], edit: object
 ) -> None:
@@ -146,6 +153,8 @@ def test_lines_that_are_shown_are_todays(
         (LAYERS, "total = x + residual", "total = x - residual"),
         (LAYERS, "def rotate(", "def FusedNorm(*a):\n    pass\n\n\ndef rotate("),
         (Path("trainer/toy_trainer/parts.py"), "import", "import os\nimport"),
+        (Path("trainer/toy_trainer/draft.py"), "import", "from toy_trainer.x import y\nimport"),
+        (Path("trainer/toy_trainer/draft.py"), "\n\n\n", "\n\nnn.silu = nn.relu\n\n"),
         (Path("serve.json"), "{", '{"more": 1,'),
         (Path("eagle3-check.toml"), "output", "fail-on = \"never\"\noutput"),
     ],

@@ -281,8 +281,8 @@ def _statements(found: Index, text: bytes, names: list[str]) -> tuple[str, _Line
     for name in names:
         parts = [numbers[id(s)] for s in statements_of(found, [name])]
         digest.update(f"{name}={parts}\0".encode())
-    lines = [_extent(statement) for statement in statements]
-    for first, last in (*lines, *map(_extent, found.star_imports)):
+    lines = [_extent(statement) for statement in (*statements, *found.star_imports)]
+    for first, last in lines:
         for line in split[first - 1 : last]:
             digest.update(line + b"\n")
     return digest.hexdigest(), lines

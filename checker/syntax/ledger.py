@@ -54,11 +54,11 @@ class Asked(Mapping[str, "list[ast.stmt]"]):
         self._ledgers = ledgers
 
     def __getitem__(self, name: str) -> list[ast.stmt]:
-        self._note(name)
+        self.note(name)
         return self._touching[name]
 
     def __contains__(self, name: object) -> bool:
-        self._note(str(name))
+        self.note(str(name))
         return name in self._touching
 
     def __iter__(self) -> Iterator[str]:
@@ -69,7 +69,8 @@ class Asked(Mapping[str, "list[ast.stmt]"]):
     def __len__(self) -> int:
         return len(self._touching)
 
-    def _note(self, name: str) -> None:
+    def note(self, name: str) -> None:
+        """Notes that a name was asked for."""
         for ledger in self._ledgers:
             ledger.names.setdefault(self._module, set()).add(name)
 

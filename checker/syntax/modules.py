@@ -13,8 +13,10 @@ from checker.syntax.index import Index, index
 from checker.syntax.ledger import Asked, Ledger, Watched
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Sequence
 
+EFFECTS, IMPORTS = "<effects>", "<imports>"
+"""What of a module may be asked for besides names; no name is written so."""
 _KEPT = 768 * 1024
 """Bytes of source whose syntax is kept for others: it takes forty times as much memory."""
 
@@ -106,14 +108,18 @@ class ModuleFile:
     @property
     def effects(self) -> list[ast.stmt]:
         """The statements that may act on something outside the module."""
-        self._whole()
+        self.touching.note(EFFECTS)
         return self._index.effects
 
     @property
+    def imports(self) -> list[ast.ImportFrom]:
+        """The statements at the top that import names of other modules."""
+        self.touching.note(IMPORTS)
+        return self._index.imports
+
+    @property
     def star_imports(self) -> list[ast.ImportFrom]:
-        """The statements that import all names of another module."""
-        if self._index.star_imports:
-            self._whole()
+        """The statements that import all names of another module; every result depends on them."""
         return self._index.star_imports
 
     def statements_of(self, names: Iterable[str]) -> list[ast.stmt]:
@@ -127,7 +133,9 @@ class ModuleFile:
 
 def statements_of(found: Index, names: Iterable[str]) -> list[ast.stmt]:
     """The statements of an indexed module that any of these names depends on, in order."""
-    wanted = {id(s): s for name in names for s in found.touching.get(name, ())}
+    groups: dict[str, Sequence[ast.stmt]] = {IMPORTS: found.imports, EFFECTS: found.effects}
+    asked = [groups[n] if n in groups else found.touching.get(n, ()) for n in names]
+    wanted = {id(statement): statement for group in asked for statement in group}
     return sorted(wanted.values(), key=lambda s: (s.lineno, s.col_offset))
 
 
