@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING, Any
 from checker.errors import InputError
 from checker.sources.directory import DirectoryTree
 from checker.sources.tree import MissingMember
-from checker.syntax.modules import holds, indexed, statements_of
+from checker.syntax.modules import holds, statements_of
+from checker.syntax.recent import indexed
 
 if TYPE_CHECKING:
     import ast

@@ -2,23 +2,19 @@
 
 from __future__ import annotations
 
-import ast
-import warnings
-from collections import OrderedDict
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Protocol
-from weakref import WeakValueDictionary
 
-from checker.syntax.index import Index, index
+from checker.syntax.index import Index
 from checker.syntax.ledger import Asked, Ledger, Watched
+from checker.syntax.recent import recent
 
 if TYPE_CHECKING:
+    import ast
     from collections.abc import Iterable, Iterator, Sequence
 
 EFFECTS, IMPORTS = "<effects>", "<imports>"
 """What of a module may be asked for besides names; no name is written so."""
-_KEPT = 768 * 1024
-"""Bytes of source whose syntax is kept for others: it takes forty times as much memory."""
 
 
 class TreeLike(Protocol):
@@ -139,55 +135,6 @@ def statements_of(found: Index, names: Iterable[str]) -> list[ast.stmt]:
     return sorted(wanted.values(), key=lambda s: (s.lineno, s.col_offset))
 
 
-def indexed(data: bytes) -> Index:
-    """The index of a file's text.
-
-    Raises:
-        SyntaxError, RecursionError, MemoryError, ValueError: it is no Python that can be parsed.
-    """
-    return _recent.parsed(data)[1]
-
-
-class _Recent:
-    """The syntax of files that were parsed last.
-
-    Both sides stand on libraries that are often the same, and neighbouring releases have most of
-    their files in common. Nobody changes what is given here. A workspace holds what it has found
-    for as long as it lives, and so long others are given the same.
-    """
-
-    def __init__(self, most: int) -> None:
-        self._most = most
-        self._held = 0
-        self._files: OrderedDict[bytes, tuple[list[ast.stmt], Index]] = OrderedDict()
-        self._living: WeakValueDictionary[bytes, ModuleFile] = WeakValueDictionary()
-
-    def lives(self, data: bytes, module: ModuleFile) -> None:
-        """Tells of a module that was made of a file."""
-        self._living[data] = module
-
-    def parsed(self, data: bytes) -> tuple[list[ast.stmt], Index]:
-        """A file's statements and their index."""
-        known = self._files.get(data)
-        if known is not None:
-            self._files.move_to_end(data)
-            return known
-        living = self._living.get(data)
-        if living is not None:
-            return living.syntax
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            body = ast.parse(data).body
-        found = self._files[data] = body, index(body)
-        self._held += len(data)
-        while self._held > self._most and len(self._files) > 1:
-            self._held -= len(self._files.popitem(last=False)[0])
-        return found
-
-
-_recent = _Recent(_KEPT)
-
-
 def parse_module(
     tree: TreeLike, path: str, name: str, is_package: bool, ledgers: list[Ledger] | None = None
 ) -> ModuleFile:
@@ -198,7 +145,7 @@ def parse_module(
     """
     try:
         data = tree.read(path)
-        body, found = _recent.parsed(data)
+        body, found = recent.parsed(data)
     except SyntaxError as error:
         raise UnparsableModule(
             tree.label,
@@ -212,7 +159,7 @@ def parse_module(
     except ValueError as error:  # null bytes, bad source encoding
         raise UnparsableModule(tree.label, path, 1, 1, str(error)) from None
     module = ModuleFile(name, tree, path, is_package, body, index=found, ledgers=ledgers)
-    _recent.lives(data, module)
+    recent.lives(data, module)
     return module
 
 
