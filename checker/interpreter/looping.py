@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from checker.interpreter import looping_state
+from checker.interpreter.conditions import Condition
 from checker.interpreter.iteration import Counted, iterate
 from checker.interpreter.numbered import DIFFERS, Numbered
 from checker.interpreter.values import (
@@ -98,7 +99,7 @@ class Loop:
         if (
             self.active
             and not isinstance(value, _CONSTANT)
-            and type(value) is not Unknown
+            and type(value) not in (Unknown, Condition)
             and id(value) not in self.outline.indices
         ):
             self.roots.setdefault(id(value), value)
@@ -224,6 +225,8 @@ def _kind(value: Value) -> Any:
         return type(value)
     if value is None or isinstance(value, (bool, float)):
         return value
+    if type(value) in (Unknown, Condition):
+        return type(value), value.reason
     return id(value)
 
 
