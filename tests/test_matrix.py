@@ -17,7 +17,7 @@ from checker.cli import main
 from checker.contract.loading import load_exploration
 from checker.data import FIXTURES, SCHEMAS
 from checker.syntax import Workspace, remembering
-from checker.syntax.modules import _Recent
+from checker.syntax.recent import Recent
 
 SERVED = "other/toy_server/eagle3.py"
 
@@ -173,7 +173,7 @@ def test_of_a_server_that_is_done_no_syntax_is_held(
     concluded: list[str],
 ) -> None:
     """But what was parsed last, which the next server may share: here one file at most."""
-    monkeypatch.setattr("checker.syntax.modules._recent", _Recent(1))
+    monkeypatch.setattr("checker.syntax.modules.recent", Recent(1))
     others = workspaces()
     held: list[int] = []
     answers, forget = remembering.held, remembering.forget
