@@ -8,6 +8,7 @@ import sys
 from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
 
+from checker.engines import alike
 from checker.interpreter import imports
 from checker.interpreter.outline import said
 from checker.interpreter.values import ClassValue, Raised, Stuck
@@ -73,6 +74,19 @@ def named(m: Machine, stage: CaptureStage, name: str) -> ClassValue | None:
     return next(
         (cls for cls in (_defined(m, stage, module, name) for module in likely) if cls), None
     )
+
+
+def is_bare(m: Machine, stage: CaptureStage, name: str) -> bool:
+    """Whether a class of that name may be one that adds nothing to another.
+
+    Files that do not seem to define it are not opened: a class that is missed is run itself.
+    """
+    texts, begins = _texts(m, stage.package), f"class {name}(".encode()
+    for module in _likely(m, stage.package, name):
+        file = m.workspace.find(f"{stage.package}.{module}") if begins in texts[module] else None
+        if file is not None and name in file.touching:
+            return any(alike.is_bare(node) for node in file.touching[name])
+    return False
 
 
 _LIKELY: WeakKeyDictionary[Workspace, dict[tuple[str, str], list[str]]] = WeakKeyDictionary()

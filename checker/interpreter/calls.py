@@ -232,6 +232,8 @@ def instantiate(m: Machine, cls: ClassValue, args: list[Value], kwargs: dict[str
     """What `type.__call__` does: `__new__`, then `__init__`."""
     if cls.is_enum:
         return enums.by_value(m, cls, args, kwargs)
+    if m.watch is not None:
+        m.watch.makes(cls)
     if m.outline is not None:
         postponed = m.outline.postpone(m, cls, args, kwargs)
         if postponed is not None:

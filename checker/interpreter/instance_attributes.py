@@ -27,11 +27,15 @@ if TYPE_CHECKING:
     from checker.interpreter.machine import Machine
 
 _CODE = (Function, Native, ClassMethod, StaticMethod)
+_OF_ITS_CLASS = frozenset(("__class__", "__module__", "__name__", "__qualname__"))
+"""What an object has that is not the same for a class of another name."""
 
 
 def of_instance(m: Machine, value: Instance, name: str, special: bool) -> Value:
     """`instance.name`."""
     cls = value.cls
+    if m.watch is not None and name in _OF_ITS_CLASS:
+        m.watch.saw(cls)
     if name == "__class__":
         return cls
     if m.outline is not None:
@@ -70,6 +74,8 @@ def plain_get(m: Machine, value: Instance, name: str) -> Value:
     if name == "__dict__":
         m.look(value.attrs)
         return value.tainted if value.tainted is not None else value.attrs
+    if m.watch is not None and name in _OF_ITS_CLASS:
+        m.watch.saw(value.cls)
     if name == "__class__":
         return value.cls
     found = value.cls.lookup(name)
@@ -169,12 +175,16 @@ def bound(m: Machine, instance: Value, cls: ClassValue, found: Value) -> Value:
         case Function() | Native():
             return BoundMethod(instance, found)
         case ClassMethod(function=inner):
+            if m.watch is not None:
+                m.watch.saw(cls)
             return BoundMethod(cls, inner)
         case StaticMethod(function=inner):
             return inner
         case Property():
             return calls.call(m, found.getter, [instance], {})
         case Instance() if found.cls.lookup("__get__"):
+            if m.watch is not None:
+                m.watch.saw(cls)
             method = attributes.get(m, found, "__get__", special=True)
             return calls.call(m, method, [instance, cls], {})
         case _:

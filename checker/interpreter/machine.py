@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from checker.interpreter.results import Results
     from checker.interpreter.slicing import Slice
     from checker.interpreter.stubs import Stubs
+    from checker.interpreter.watching import Watch
     from checker.syntax import Workspace
 
 
@@ -161,6 +162,7 @@ class Machine:
         self.attempting = 0
         self.outline: Outline | None = None
         self.loop: Loop | None = None
+        self.watch: Watch | None = None
         self.slice: Slice | None = None
         self.steps = 0
         self.looked = 0
@@ -218,6 +220,8 @@ class Machine:
 
     def exception(self, name: str, *args: Value) -> Raised:
         """A builtin exception raised by the checked program at the current place."""
+        if self.watch is not None and args:
+            self.watch.says(args[0])
         cls = self.builtins.get(name) or self.builtins["Exception"]
         instance = Instance(cls, {"args": args})
         keys = self.frames[-1].guard_keys if self.frames else ()

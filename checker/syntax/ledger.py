@@ -36,6 +36,18 @@ class Ledger:
     searches: dict[tuple[str, str], list[str]] = field(default_factory=dict)
     texts: set[str] = field(default_factory=set)
 
+    def add(self, other: Ledger) -> None:
+        """Takes over what another piece of work has asked."""
+        self.modules.update(other.modules)
+        self.packages.update(other.packages)
+        for module, names in other.names.items():
+            self.names.setdefault(module, set()).update(names)
+        self.whole |= other.whole
+        self.files |= other.files
+        self.folders |= other.folders
+        self.searches.update(other.searches)
+        self.texts |= other.texts
+
 
 class Asked(Mapping[str, "list[ast.stmt]"]):
     """The index of a module's names, which notes what is asked of it."""
