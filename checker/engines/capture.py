@@ -192,9 +192,7 @@ def _original(
     return alike.original(cls)
 
 
-def _run(
-    subject: Subject, question: Question, inputs: Inputs | None, run: alike.Run
-) -> Captured:
+def _run(subject: Subject, question: Question, inputs: Inputs | None, run: alike.Run) -> Captured:
     """What `capture` gives, from runs of its own."""
     found = _captured(subject, question, inputs, run, shortened=True)
     said = (found.reason, *found.decisions)
@@ -226,7 +224,9 @@ def _captured(
     pending: list[tuple[bool, ...]] = [()]
     first: list[Decision] = []
     for script in pending:
-        found, decisions = _one_path(subject, question, inputs, script, run, shortened)
+        found, decisions = _one_path(
+            subject, question, inputs, script, run=run, shortened=shortened
+        )
         if os.environ.get("EAGLE3_CHECK_DEBUG"):
             sys.stderr.write(f"path {script}: {found} {[d.text for d in decisions]}\n")
         if found.is_stuck:
@@ -271,13 +271,14 @@ def _one_path(
     question: Question,
     inputs: Inputs,
     script: tuple[bool, ...],
+    *,
     run: alike.Run,
     shortened: bool,
 ) -> tuple[Captured, list[Decision]]:
     """What comes of one way; nothing can be said where a summary stands for what was not read."""
     m = _machine(subject, inputs, script)
     outline = Outline(question.layers, shortened=shortened)
-    found, decisions = _followed(m, subject, question, inputs, outline, run)
+    found, decisions = _followed(m, subject, question, inputs, outline, run=run)
     other = None if found.is_stuck else pins.changed(subject.workspace, m.pins)
     if other is None:
         return found, decisions
@@ -293,6 +294,7 @@ def _followed(
     question: Question,
     inputs: Inputs,
     outline: Outline,
+    *,
     run: alike.Run,
 ) -> tuple[Captured, list[Decision]]:
     stage = _stage(subject)

@@ -157,7 +157,9 @@ def bind(m: Machine, function: Function, args: list[Value], kwargs: dict[str, Va
         Raised: TypeError of the checked program when they do not fit.
     """
     spec = function.node.args
-    names = [a.arg for a in (*spec.posonlyargs, *spec.args)]
+    names = [a.arg for a in spec.args]
+    if spec.posonlyargs:
+        names = [*(a.arg for a in spec.posonlyargs), *names]
     scope = Scope(parent=function.closure, code=scopes.code_of(m, function.node))
     bound = scope.names
     rest = dict(kwargs)
@@ -194,6 +196,8 @@ def _bind_positional(
 
     From keywords and defaults what is left.
     """
+    if len(bound) == len(names) and not rest:
+        return
     only_positional = {a.arg for a in function.node.args.posonlyargs}
     first_default = len(names) - len(function.defaults)
     for index, name in enumerate(names):

@@ -65,6 +65,8 @@ def define_function(m: Machine, frame: Frame, stmt: ast.FunctionDef | ast.AsyncF
 def _decorators(
     m: Machine, frame: Frame, stmt: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
 ) -> list[Value]:
+    if not stmt.decorator_list:
+        return []
     from checker.interpreter import expressions
 
     return [expressions.evaluate(m, frame, decorator) for decorator in stmt.decorator_list]
@@ -78,6 +80,8 @@ def _decorated(
     value: Value,
 ) -> Value:
     """The definition after its decorators; one that is not described makes it unknown."""
+    if not decorators:
+        return value
     from checker.interpreter import calls
 
     for decorator in reversed(decorators):

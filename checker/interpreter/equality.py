@@ -82,10 +82,10 @@ def by_name(m: Machine, name: str, left: Value, right: Value) -> Value:
 
 def _special(m: Machine, side: Value, method: str, other: Value) -> Value:
     """What an instance's own comparison gives; NotImplemented when it has none."""
-    from checker.interpreter import attributes, calls
-
     if not isinstance(side, Instance):
         return NOT_IMPLEMENTED
+    from checker.interpreter import attributes, calls
+
     if side.cls.defines(method):
         made = calls.call(m, attributes.get(m, side, method, special=True), [other], {})
         return NOT_IMPLEMENTED if made == NOT_IMPLEMENTED else made
