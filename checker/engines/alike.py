@@ -13,7 +13,16 @@ from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
 from checker.interpreter.machine import OUT_OF_TIME
-from checker.interpreter.values import ClassMethod, ClassValue, Function, Property, StaticMethod
+from checker.interpreter.values import (
+    ClassMethod,
+    ClassValue,
+    External,
+    Function,
+    Instance,
+    Native,
+    Property,
+    StaticMethod,
+)
 from checker.interpreter.watching import Watch
 
 if TYPE_CHECKING:
@@ -83,6 +92,7 @@ def _content(cls: ClassValue) -> tuple[object, ...]:
 
 
 def _essence(value: Value) -> object:
+    """What can be compared of a value that a class holds; what cannot be is equal to nothing."""
     match value:
         case Function():
             return value.node
@@ -90,10 +100,22 @@ def _essence(value: Value) -> object:
             return type(value), _essence(inner)
         case Property(getter=getter, setter=setter):
             return _essence(getter), _essence(setter)
-        case bool() | int() | float() | str() | None:
+        case bool() | int() | float() | str() | bytes() | None:
             return type(value), value
+        case Native(name=name):
+            return name
+        case External(path=path):
+            return path
+        case ClassValue(node=node) if node is not None:
+            return node
+        case list() | tuple():
+            return type(value), [_essence(item) for item in value]
+        case dict():
+            return [(_essence(key), _essence(item)) for key, item in value.items()]
+        case Instance(cls=cls, attrs=attrs, data=data, tainted=None) if cls.node is not None:
+            return cls.node, _essence(attrs), _essence(data)
         case _:
-            return type(value)
+            return object()
 
 
 @dataclass(slots=True, eq=False)

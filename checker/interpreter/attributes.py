@@ -224,6 +224,8 @@ def put(m: Machine, value: Value, name: str, new: Value) -> None:
                 return
             plain_put(m, value, name, new)
         case ClassValue():
+            if m.watch is not None:
+                m.watch.changed(value)
             value.namespace[name] = new
         case ModuleValue():
             value.scope.names[name] = new
@@ -290,6 +292,8 @@ def plain_remove(m: Machine, value: Value, name: str) -> None:
         case Instance(attrs=attrs) | Function(attrs=attrs):
             held = attrs
         case ClassValue(namespace=namespace):
+            if m.watch is not None:
+                m.watch.changed(value)
             held = namespace
         case Tensor():
             held = value.extra

@@ -27,15 +27,13 @@ if TYPE_CHECKING:
     from checker.interpreter.machine import Machine
 
 _CODE = (Function, Native, ClassMethod, StaticMethod)
-_OF_ITS_CLASS = frozenset(("__class__", "__module__", "__name__", "__qualname__"))
-"""What an object has that is not the same for a class of another name."""
 
 
 def of_instance(m: Machine, value: Instance, name: str, special: bool) -> Value:
     """`instance.name`."""
     cls = value.cls
-    if m.watch is not None and name in _OF_ITS_CLASS:
-        m.watch.saw(cls)
+    if m.watch is not None and name[:2] == "__" and not _is_code(cls, name):
+        m.watch.saw(cls)  # such names tell of the class
     if name == "__class__":
         return cls
     if m.outline is not None:
@@ -74,7 +72,7 @@ def plain_get(m: Machine, value: Instance, name: str) -> Value:
     if name == "__dict__":
         m.look(value.attrs)
         return value.tainted if value.tainted is not None else value.attrs
-    if m.watch is not None and name in _OF_ITS_CLASS:
+    if m.watch is not None and name[:2] == "__" and not _is_code(value.cls, name):
         m.watch.saw(value.cls)
     if name == "__class__":
         return value.cls

@@ -304,6 +304,8 @@ class Machine:
             if self.outline.building:
                 raise self.stuck(f"a condition that nothing decides: {text}")
             text = f"fact: {text.partition(': ')[2] or text}"
+        if self.watch is not None:
+            self.watch.says(text)
         if text in self.answers:
             return self.answers[text]
         if self.attempting:  # what comes of it is looked at, or left; nothing is concluded from it

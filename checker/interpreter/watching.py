@@ -31,6 +31,10 @@ class Watch:
         if kind is not self.cls and self.cls in kind.mro:
             self.told = True
 
+    def changed(self, cls: ClassValue) -> None:
+        """Something is put into a class or taken from it: those that inherit have it then."""
+        self.asked(cls)
+
     def makes(self, cls: ClassValue) -> None:
         """An object of a class is made."""
         if self.cls in cls.mro:

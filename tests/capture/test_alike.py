@@ -46,6 +46,24 @@ TOLD_APART = {
     "what its class says": "type(self).__qualname__.startswith('R')",
     "a message": "self.said()",
     "what follows it": "self.below()",
+    "a class among others": "self.__class__ in (Deaf, Renamed)",
+    "an attribute by a computed name": "getattr(self, '__cla' + 'ss__') is Renamed",
+    "its line of descent": "type(self).__mro__[0] is not Target",
+    "a class pattern": "self.matched()",
+    "a pattern of several": "self.one_of_two()",
+    "a formatted text": "f'{type(self)}'.endswith(\"Renamed'>\")",
+    "a copy of it": "self.copied()",
+    "a value that a method puts there": "self.patched()",
+    "a value that a method sets there": "self.patched_by_name()",
+    "a value that a method deletes there": "self.unpatched()",
+    "a descriptor": "self.owner",
+    "a descriptor of the class": "type(self).owner",
+    "its class in a closure": "(lambda: self.__class__)() is Renamed",
+    "its class in a comprehension": "sum(kind is Renamed for kind in [type(self)])",
+    "an exception's class in a table": "self.tabled()",
+    "what is annotated": "self.annotated()",
+    "what a decorator looks at": "self.decorated()",
+    "another object of it": "self.another()",
 }
 OWN = {
     "a setter": (
@@ -84,7 +102,57 @@ METHODS = """
             except TypeError:
                 return False
             return True
+        def matched(self):
+            match self:
+                case Renamed():
+                    return True
+                case Target():
+                    return False
+        def one_of_two(self):
+            match self:
+                case Deaf() | Renamed():
+                    return True
+            return False
+        def patched(self):
+            Renamed.shift = 2
+            return self.shift == 2
+        def patched_by_name(self):
+            setattr(Renamed, "shift", 2)
+            return self.shift == 2
+        def unpatched(self):
+            Renamed.shift = 2
+            found = self.shift == 2
+            del Renamed.shift
+            return found
+        def tabled(self):
+            return {"Target": 0}.get(type(self).__name__, 1)
+        def annotated(self):
+            Renamed.__annotations__ = {"a": int}
+            return "a" in getattr(self, "__annotations__", {})
+        @by_class
+        def decorated(self):
+            return False
+        def copied(self):
+            import copy
+            return isinstance(copy.copy(self), Renamed)
+        def deciding(self):
+            if self.unset:
+                return 0
+            return False
+        def another(self):
+            return isinstance(object.__new__(type(self)), Renamed)
+        class Owner:
+            def __get__(self, held, kind):
+                return kind.__name__ == "Renamed"
+        owner = Owner()
     """
+BY_CLASS = """
+def by_class(function):
+    def run(self):
+        return type(self) is Renamed
+    return run
+
+"""
 
 
 def _subject(folder: Path, classes: str, setter: str = SHIFT) -> Subject:
@@ -94,7 +162,9 @@ def _subject(folder: Path, classes: str, setter: str = SHIFT) -> Subject:
     methods = "    shift = 1\n" + "".join(
         f"    {line}\n" for line in dedent(METHODS).strip().splitlines()
     )
-    text = text.replace("class Target(nn.Module):\n", "class Target(nn.Module):\n" + methods)
+    text = text.replace(
+        "class Target(nn.Module):\n", BY_CLASS + "class Target(nn.Module):\n" + methods
+    )
     text = text.replace(LISTED, classes + LISTED.replace("Deaf]", "Deaf, Renamed]"))
     for path, content in {**FILES, "models/small.py": text}.items():
         file = folder / "sglang" / "srt" / path
@@ -137,8 +207,9 @@ def test_a_second_name_is_run_once(
     assert runs == 1
 
 
-@pytest.mark.parametrize("order", ORDERS)
-@pytest.mark.parametrize("case", TOLD_APART)
+@pytest.mark.parametrize(
+    ("case", "order"), [(case, ORDERS[n % 2]) for n, case in enumerate(TOLD_APART)]
+)
 def test_nothing_is_shared_where_the_class_is_looked_at(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, case: str, order: tuple[str, str]
 ) -> None:
@@ -184,6 +255,86 @@ def test_of_two_objects_one_may_be_of_another_class() -> None:
     assert not watch.told
     watch.makes(cls)
     assert watch.told
+
+
+NAMED = "[i + 1 + (self.named == 'Renamed') for i in layer_ids]"
+
+
+@pytest.mark.parametrize("order", ORDERS)
+def test_a_configuration_that_names_the_class(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, order: tuple[str, str]
+) -> None:
+    """What the target's configuration says of its class is part of the question."""
+    subject = _subject(tmp_path, BARE, NAMED)
+    file = tmp_path / "sglang" / "srt" / "models" / "small.py"
+    named = "        self.model = Stack(config)\n"
+    text = file.read_text()
+    assert text.count(named) == 1
+    file.write_text(
+        text.replace(named, named + "        self.named = config.architectures[0]\n")
+    )
+    found = []
+    for name in order:
+        config = {"architectures": [name], "num_hidden_layers": LAYERS}
+        found.append(capture(subject, Question(name, LAYERS, (1, 4), config)))
+    assert {one.target: one.boundaries for one in found} == {"Target": PLAIN, "Renamed": ADDED}
+
+
+@pytest.mark.parametrize("order", ORDERS)
+def test_a_second_name_in_another_module(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, order: tuple[str, str]
+) -> None:
+    """It may put something into the class that it inherits from when it is imported."""
+    subject = _subject(tmp_path, BARE)
+    other = tmp_path / "sglang" / "srt" / "models" / "other.py"
+    other.write_text(
+        "from sglang.srt.models.small import Target\n"
+        "class Other(Target):\n    pass\nEntryClass = Other\n"
+    )
+    names = tuple("Other" if name == "Renamed" else name for name in order)
+    found, runs = _asked(subject, monkeypatch, *names)
+    assert [(one.target, one.boundaries) for one in found] == [(name, PLAIN) for name in names]
+    assert runs == 1
+
+
+MUTABLE = {
+    "a list": ("[1]", "Target.shifts.append(1)", "sum(self.shifts)"),
+    "a table": ("{'a': 1}", "Target.shifts['a'] = 2", "self.shifts['a']"),
+    "an object": ("Box()", "Target.shifts.held = 2", "self.shifts.held"),
+}
+
+
+@pytest.mark.parametrize("case", MUTABLE)
+def test_a_class_whose_values_are_changed_in_place(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, case: str
+) -> None:
+    """What the module of the second name changes is seen by its run alone: they are told apart."""
+    value, change, shown = MUTABLE[case]
+    subject = _subject(tmp_path, BARE, f"[i + {shown} for i in layer_ids]")
+    models = tmp_path / "sglang" / "srt" / "models"
+    small = models / "small.py"
+    text = small.read_text().replace("    shift = 1\n", f"    shift = 1\n    shifts = {value}\n")
+    small.write_text(
+        text.replace("class Mixer", "class Box:\n    held = 1\n\nclass Mixer", 1)
+    )
+    (models / "other.py").write_text(
+        "from sglang.srt.models.small import Target\n"
+        f"def listed():\n    {change}\n    return [Other]\n"
+        "class Other(Target):\n    pass\nEntryClass = listed()\n"
+    )
+    found, runs = _asked(subject, monkeypatch, "Target", "Other")
+    assert {one.target: one.boundaries for one in found} == {"Target": PLAIN, "Other": ADDED}
+    assert runs == 2
+
+
+def test_a_decision_about_the_class_is_its_own(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What nothing decides of an object may go by its class's name."""
+    subject = _subject(tmp_path, BARE, "[i + 1 + self.deciding() for i in layer_ids]")
+    found, runs = _asked(subject, monkeypatch, "Target", "Renamed")
+    assert {one.target: one.boundaries for one in found} == {"Target": PLAIN, "Renamed": PLAIN}
+    assert runs > 1
 
 
 def test_another_question_is_another_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
