@@ -15,6 +15,7 @@ from checker.graph.builder import Builder
 from checker.interpreter.hosting import PASSING
 from checker.interpreter.values import (
     ClassValue,
+    Function,
     Instance,
     ModuleValue,
     Raised,
@@ -156,6 +157,7 @@ class Machine:
         self.counts: dict[Term, Any] = {}
         self.yielding: dict[ast.AST, bool] = {}
         self.keys: dict[ClassValue, list[Instance]] = {}
+        self.hooks: dict[tuple[ClassValue, str], Function | None] = {}
         self.kept: dict[int, Value] = {}
         self.lost: dict[int, tuple[Value, Unknown]] = {}
         self.trying = 0

@@ -50,7 +50,8 @@ class Outline:
 
     `layers` is the number of decoder layers: a list of that many modules holds them. `entries[b]`
     is what the first part of layer `b` is given (`entries[layers]`: what the first norm after the
-    last layer is given), that is boundary `b`; None where it cannot be told. `shortened`: loops
+    last layer is given), that is boundary `b`; None where it cannot be told. `built` counts the
+    objects that were postponed and have been built since. `shortened`: loops
     leave out iterations that do what others did (`checker.interpreter.looping`); `passed` are the
     layers of those, which hold nothing of what they would. `unclear`: why
     what is handed over could not be told.
@@ -58,6 +59,7 @@ class Outline:
 
     layers: int
     pending: dict[int, tuple[Instance, list[Value], dict[str, Value]]] = field(default_factory=dict)
+    built: int = 0
     building: list[Instance] = field(default_factory=list)
     indices: dict[int, int] = field(default_factory=dict)
     entries: dict[int, Term | None] = field(default_factory=dict)
@@ -101,6 +103,7 @@ class Outline:
         if m.loop is not None:
             args, kwargs = m.loop.arguments(m, instance, args, kwargs)
         del self.pending[id(instance)]
+        self.built += 1
         init = instance.cls.lookup("__init__")
         if init is None:
             return

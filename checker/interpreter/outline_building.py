@@ -6,7 +6,13 @@ import ast
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from checker.interpreter import outline_parts as parts
+from checker.interpreter import (
+    expressions,
+    statements,
+)
+from checker.interpreter import (
+    outline_parts as parts,
+)
 from checker.interpreter.outline import MISSING, said
 from checker.interpreter.tensors import Tensor
 from checker.interpreter.values import Instance, Raised, Stuck, Value
@@ -21,8 +27,6 @@ UNBUILT = "while it is built: "
 
 def run_statement(m: Machine, frame: Frame, stmt: ast.stmt) -> Signal | None:
     """A statement of a constructor: what it cannot bind is unknown, and it goes on."""
-    from checker.interpreter import expressions, statements
-
     if isinstance(stmt, ast.Raise):
         return statements.Signal("raise")  # no object comes of this way: the other one counts
     if isinstance(stmt, ast.If):
@@ -99,8 +103,6 @@ class _Way:
 
 def _both_ways(m: Machine, frame: Frame, stmt: ast.If) -> tuple[list[_Names], list[_Way]]:
     """Runs both branches from the same state, which is restored."""
-    from checker.interpreter import statements
-
     holder = frame.first_argument
     places = [frame.scope.names]
     if frame.lenient and isinstance(holder, Instance):
