@@ -199,6 +199,7 @@ def capture_question(request: CaptureRequest, rendering: list[Any]) -> dict[str,
         "source": request.source,
         "target": [request.target, request.layers, _file(request.config)],
         "ids": request.ids,
+        "ranks": request.tensor_parallel,
         "with": [[p.name, p.version] for p in request.with_],
         "contracts": [[file.path, file.digest] for file in request.contracts],
     }

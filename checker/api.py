@@ -149,6 +149,7 @@ def capture(
     target: str | None = None,
     layers: int = 61,
     ids: Sequence[int] | None = None,
+    tp: int = 1,
     contracts: Iterable[str | Path] = (),
     offline: bool = False,
     use_cache: bool = True,
@@ -160,6 +161,7 @@ def capture(
         target: one registered class; all by default.
         layers: how many decoder layers the target has.
         ids: layer ids in the draft's configuration; None where it states none.
+        tp: how many ranks share each tensor.
         contracts: contract files to add.
         offline: fetch nothing.
         use_cache: take what was extracted before.
@@ -176,6 +178,7 @@ def capture(
         ids=None if ids is None else tuple(ids),
         access=Access(offline, use_cache),
         contracts=_added(contracts),
+        tensor_parallel=tp,
     )
     return capturing(request)
 

@@ -32,6 +32,7 @@ from checker.words import (
     add_ranks,
     add_served,
     add_target,
+    add_tensor_ranks,
     add_with,
     checked,
     command,
@@ -173,6 +174,7 @@ def _add_capture(commands: Commands) -> None:
         capture,
         "capture NAME==VERSION --layers 61 --ids=2,30,58",
         "capture NAME==VERSION --why CLASS --layers 61 --ids=-1,2,30",
+        "capture NAME==VERSION --target CLASS --tp 2",
     )
     capture.add_argument("source", metavar="SPEC", help="NAME==VERSION, NAME or a folder")
     capture.add_argument(
@@ -188,6 +190,7 @@ def _add_capture(commands: Commands) -> None:
         "--why", metavar="CLASS", help="the path of one class: setter, loop, lists, with lines"
     )
     capture.add_argument("--config", metavar="PATH", help="the target's config.json")
+    add_tensor_ranks(capture)
     capture.add_argument(
         "--with", dest="with_", metavar="NAME==VERSION", action="append", default=[],
         help="read this dependency from this release (repeatable)",
@@ -377,6 +380,7 @@ def capture_request(given: argparse.Namespace, progress: Callable[[str], None]) 
         with_=tuple(pin_of(text, "--with") for text in given.with_),
         access=access(given, progress),
         contracts=contracts(given),
+        tensor_parallel=given.tp,
     )
 
 

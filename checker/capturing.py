@@ -55,11 +55,14 @@ def capturing(request: CaptureRequest, opened: list[Opened] | None = None) -> Ta
         if request.access.progress is not None:
             request.access.progress(name)
         question = Question(name, request.layers, request.ids, config)
+        if request.tensor_parallel > 1:
+            question = replace(question, ranks=request.tensor_parallel, launch={})
         found, replayed = captured(subject, question), None
         if said is not None and said.differs:
             replayed = captured(subject, replace(question, ids=said.graphs))
         rows.append(_row(found, said, replayed))
-    return Table(server.tree.label, request.layers, request.ids, tuple(rows))
+    ranks = request.tensor_parallel
+    return Table(server.tree.label, request.layers, request.ids, tuple(rows), ranks)
 
 
 def _row(found: Captured, said: Told | None, replayed: Captured | None) -> Row:

@@ -34,7 +34,7 @@ def handled(request: VerifyRequest, deployed: Subject, inputs: Inputs) -> Launch
 
 def in_force(pair: Pairing, inputs: Inputs, flags: Launched) -> tuple[Pairing, Inputs]:
     """What is checked once the launch line has its say in both models' configurations."""
-    if flags.failure is not None and flags.failure.type is not None:
+    if flags.is_refused:
         # it does not start: the rest is judged without its flags
         return pair, replace(inputs, launch=_variables(inputs))
     settings = {**inputs.settings, "overrides": {"draft": dict(flags.overrides)}}

@@ -190,7 +190,8 @@ class TraceRequest:
 class CaptureRequest:
     """Everything ``capture`` needs to know.
 
-    `target` is an architecture, or None for all; `config` what is known of its configuration.
+    `target` is an architecture, or None for all; `config` what is known of its configuration;
+    `tensor_parallel` how many ranks share each tensor.
     """
 
     source: str
@@ -201,6 +202,7 @@ class CaptureRequest:
     with_: tuple[Pin, ...] = ()
     access: Access = Access()
     contracts: tuple[Added, ...] = ()
+    tensor_parallel: int = 1
 
 
 @dataclass(frozen=True, slots=True)

@@ -88,9 +88,14 @@ def add_served(group: argparse._ActionsContainer, renames: str = "none") -> None
     )
 
 
+def add_tensor_ranks(group: argparse._ActionsContainer) -> None:
+    """`--tp`."""
+    group.add_argument("--tp", metavar="N", type=count, default=1, help="tensor parallel size")
+
+
 def add_ranks(group: argparse._ActionsContainer) -> None:
     """`--tp` and `--pp`."""
-    group.add_argument("--tp", metavar="N", type=count, default=1, help="tensor parallel size")
+    add_tensor_ranks(group)
     group.add_argument("--pp", metavar="N", type=count, default=1, help="pipeline parallel size")
 
 

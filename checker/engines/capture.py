@@ -81,6 +81,14 @@ class Captured:
         return self.boundaries, self.aliased, error
 
     @property
+    def said(self) -> str:
+        """What is told, in words."""
+        if self.error is not None:
+            return f"raises {self.error.type}"
+        values = ", ".join("?" if b is None else str(b) for b in self.boundaries or ())
+        return f"[{values}]" + (" with some overwritten later" if self.aliased else "")
+
+    @property
     def is_stuck(self) -> bool:
         """Whether it was not followed to its end."""
         return self.boundaries is None and self.error is None and not self.refused
@@ -237,9 +245,11 @@ def _captured(
             pending += [(False,) * _CONDITIONS] if len(decisions) > 1 else []
         results.append(found)
         taken = [result for result in results if not result.refused]
-        if any(result.answer != taken[0].answer for result in taken[1:]):
+        other = next((result for result in taken[1:] if result.answer != taken[0].answer), None)
+        if other is not None:
             alone = len(script) <= len(first) and script
-            return _undecided(question, first[len(script) - 1 if alone else 0])
+            decision = first[len(script) - 1 if alone else 0]
+            return _undecided(question, decision, taken[0], other)
     if not taken and all(r.error is not None and r.answer == results[0].answer for r in results):
         return replace(results[0], refused=False)  # no way leads past it
     answer = next((result for result in results if not result.refused), results[0])
@@ -247,9 +257,9 @@ def _captured(
     return answer if len(norms) < 2 else replace(answer, norm=None)
 
 
-def _undecided(question: Question, decision: Decision) -> Captured:
-    text = decision.text.removeprefix("fact: ")
-    reason = f"depends on a condition that nothing decides: {text}"
+def _undecided(question: Question, decision: Decision, one: Captured, other: Captured) -> Captured:
+    text = decision.text.replace("fact: ", "")
+    reason = f"depends on a condition that nothing decides: {text} ({one.said}, or {other.said})"
     return Captured(question.target, question.ids, reason=reason, place=decision.location)
 
 

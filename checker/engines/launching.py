@@ -60,6 +60,11 @@ class Launched:
     target_doubt: str = ""
     parsed: Mapping[str, Any] | None = None
 
+    @property
+    def is_refused(self) -> bool:
+        """Whether the server certainly does not start with these flags."""
+        return self.failure is not None and self.failure.type is not None
+
     def effective(self) -> dict[str, Any]:
         """The given flags as they are after the handling, as far as that is known."""
         kept = {k: v for k, v in self.values.items() if k in self.given}

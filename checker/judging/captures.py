@@ -167,6 +167,9 @@ def ranks(case: Case, _: Mapping[str, ClauseResult]) -> ClauseResult | None:
     if tensor == pipeline == 1 and case.serve.ranked is None:
         reason = "there is one rank"
         return ClauseResult(clause.id, Status.NOT_APPLICABLE, clause.severity, reason=reason)
+    if case.launched is not None and case.launched.is_refused:
+        reason = "the server does not start as it is launched"
+        return ClauseResult(clause.id, Status.NOT_APPLICABLE, clause.severity, reason=reason)
     one, several = case.serve.captured, case.serve.ranked
     early = _not_followed(case, clause, one)
     if early is not None or one is None:

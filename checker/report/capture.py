@@ -73,6 +73,7 @@ class Table:
     layers: int
     ids: tuple[int, ...] | None
     rows: tuple[Row, ...]
+    ranks: int = 1
 
     @property
     def exit_status(self) -> int:
@@ -84,6 +85,7 @@ class Table:
         return {
             "source": self.source,
             "layers": self.layers,
+            "ranks": self.ranks,
             "rows": [row.to_json() for row in self.rows],
         }
 
@@ -91,7 +93,9 @@ class Table:
 def render(table: Table) -> str:
     """The table, one target a line."""
     ids = "no ids" if table.ids is None else f"ids {_listed(table.ids)}"
-    lines = [f"{table.source}: what targets of {table.layers} layers hand over for {ids}", ""]
+    given = f"targets of {table.layers} layers"
+    given += f" on {table.ranks} ranks" if table.ranks > 1 else ""
+    lines = [f"{table.source}: what {given} hand over for {ids}", ""]
     width = max([len(row.target) for row in table.rows] or [0])
     lines += [f"  {row.target:<{width}}  {_rule(row):<16}  {_said(row)}" for row in table.rows]
     open_rows = [row for row in table.rows if not row.is_decided]

@@ -59,9 +59,24 @@ def test_graphs_captured_afterwards_hand_over_the_same() -> None:
     assert clause(found, "aux-reduced").status is Status.NOT_APPLICABLE
 
 
-def test_several_ranks_are_followed_or_not_proven() -> None:
-    """A loop without stages is followed; stages are described for one rank."""
-    assert clause(report("0.5.9", ranks=2), "aux-reduced").status is Status.HOLDS
-    result = clause(report("0.5.23", ranks=2), "aux-reduced")
-    assert result.status is Status.UNPROVEN
-    assert "one rank" in (result.reason or "")
+@pytest.mark.parametrize("version", ["0.5.9", "0.5.23"])
+def test_several_ranks_are_followed(version: str) -> None:
+    assert clause(report(version, ranks=2), "aux-reduced").status is Status.HOLDS
+
+
+@pytest.mark.parametrize("version", ["0.5.9", "0.5.23"])
+def test_of_what_does_not_start_no_states_are_judged(version: str) -> None:
+    """Pipeline stages are refused beside this algorithm; three ranks cannot share these heads."""
+    for options in ({"pipeline_parallel": 2}, {"tensor_parallel": 7}):
+        found = check(
+            TRAINER,
+            server(version),
+            configs.train(),
+            configs.serve(),
+            renames=renames(version),
+            **options,
+        )
+        assert clause(found, "launch").status is Status.VIOLATED
+        reduced = clause(found, "aux-reduced")
+        assert reduced.status is Status.NOT_APPLICABLE
+        assert "does not start" in (reduced.reason or "")

@@ -37,9 +37,7 @@ ROWS = [
     ("0.5.20", "Gemma3ForCausalLM", (60,), ("not-a-boundary",), (), ALL),
     ("0.5.23", "Glm5NextForConditionalGeneration", (-1, 2, 30), (0, 3, 31), (), ALL),
     ("0.5.23", "Glm5NextForConditionalGeneration", None, (2, 30, 58), (), FAST),
-    ("0.5.20", "Gemma3ForCausalLM", (60,), ("not-a-boundary",), (), ALL),
-    ("0.5.23", "Glm5NextForConditionalGeneration", (-1, 2, 30), (0, 3, 31), (), ALL),
-    ("0.5.23", "Glm5NextForConditionalGeneration", None, (2, 30, 58), (), FAST),
+    ("0.5.23", "LongcatFlashForCausalLM", (-1, 2, 30), (0, 3, 31), (), FAST),
 ]
 
 
