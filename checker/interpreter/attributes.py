@@ -219,7 +219,7 @@ def _of_property(m: Machine, value: Property, name: str) -> Value:
 
 def put(m: Machine, value: Value, name: str, new: Value) -> None:
     """`value.name = new`."""
-    if m.loop is not None:
+    if m.loop is not None and type(value) is not Instance:
         known = value.names.get(name, MISSING) if isinstance(value, Open) else MISSING
         if not isinstance(value, (Instance, Tensor, SuperValue)) and known is not new:
             m.loop.spoiled = True

@@ -139,10 +139,11 @@ def _call(m: Machine, frame: Frame, node: ast.Call) -> Value:
     kwargs: dict[str, Value] = {}
     hidden: list[Unknown] = []
     for arg in node.args:
-        value = evaluate(m, frame, arg.value if isinstance(arg, ast.Starred) else arg)
-        if not isinstance(arg, ast.Starred):
-            args.append(value)
-        elif isinstance(value, (Unknown, External)):
+        if type(arg) is not ast.Starred:
+            args.append(evaluate(m, frame, arg))
+            continue
+        value = evaluate(m, frame, arg.value)
+        if isinstance(value, (Unknown, External)):
             hidden.append(_as_unknown(m, value))
         else:
             args.extend(iterate(m, value))

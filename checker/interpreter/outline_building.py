@@ -126,15 +126,10 @@ def _settle(m: Machine, places: list[_Names], ways: list[_Way]) -> None:
     for place, one, two in zip(places, ways[0].names, ways[-1].names, strict=True):
         for name in dict.fromkeys([*one, *two]):
             a, b = one.get(name, MISSING), two.get(name, MISSING)
-            place[name] = a if one is two else m.outline.either(m, a, b, name)
+            place[name] = a if a is b else m.outline.either(m, a, b, name)
 
 
-def is_lenient(m: Machine, name: str, first: Value) -> bool:
-    """Whether a function is the constructor of an object that is being built."""
+def is_constructor(m: Machine, first: Value) -> bool:
+    """Whether an `__init__` is that of the object which is being built."""
     outline = m.outline
-    return (
-        outline is not None
-        and name == "__init__"
-        and bool(outline.building)
-        and first is outline.building[-1]
-    )
+    return outline is not None and bool(outline.building) and first is outline.building[-1]
