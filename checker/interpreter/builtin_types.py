@@ -367,6 +367,8 @@ def _is_of_class(m: Machine, value: Value, kind: ClassValue) -> bool | Unknown:
             return m.unknown(f"whether {value.cls.name} is a {kind.name}", harmless=True)
         return False
     if isinstance(value, Tensor):
+        if m.outline is not None and m.outline.several(value) is not None:
+            return kind.module is None and kind.name == "tuple"
         builtin = kind.module is None or kind.module.is_stub
         if builtin and kind.name == "Parameter":
             return value.parameter

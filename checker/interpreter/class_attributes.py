@@ -4,13 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from checker.interpreter import (
-    attributes,
-    calls,
-    containers,
-    host_methods,
-    instance_attributes,
-)
+from checker.interpreter import attributes, calls, containers, host_methods, instance_attributes
 from checker.interpreter.host_methods import MISSING
 from checker.interpreter.values import (
     BoundMethod,

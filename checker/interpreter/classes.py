@@ -5,15 +5,7 @@ from __future__ import annotations
 import ast
 import functools
 
-from checker.interpreter import (
-    attributes,
-    calls,
-    enums,
-    expressions,
-    scopes,
-    statements,
-    stubs,
-)
+from checker.interpreter import attributes, calls, enums, expressions, scopes, statements, stubs
 from checker.interpreter.machine import Frame, Machine
 from checker.interpreter.values import (
     ClassMethod,

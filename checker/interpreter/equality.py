@@ -7,7 +7,7 @@ import operator
 from typing import TYPE_CHECKING, Any
 
 from checker.graph.dims import Poly
-from checker.interpreter import numbered, sizes
+from checker.interpreter import conditions, numbered, sizes
 from checker.interpreter.broadcasting import elementwise
 from checker.interpreter.hosting import SCALARS, host, is_plain, plain, unwrapped
 from checker.interpreter.iteration import VIEWS, lazily
@@ -51,6 +51,10 @@ _DEPTH = 60
 
 def compare(m: Machine, op: ast.cmpop, left: Value, right: Value) -> Value:
     """One comparison."""
+    if m.outline is not None and (isinstance(left, Unknown) or isinstance(right, Unknown)):
+        asked = conditions.compared(op, left, right)
+        if asked is not None:
+            return asked
     kind = type(op)
     if kind in _NAMES:
         return by_name(m, _NAMES[kind], left, right)

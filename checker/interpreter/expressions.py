@@ -13,6 +13,7 @@ from checker.interpreter import (
     equality,
     instance_attributes,
     operators,
+    outline_building,
     outline_choices,
     scopes,
     texts,
@@ -63,6 +64,8 @@ def _subscript(m: Machine, frame: Frame, node: ast.Subscript) -> Value:
     base = evaluate(m, frame, node.value)
     key = evaluate(m, frame, node.slice)
     frame.node = node
+    if m.outline is not None and isinstance(key, int):
+        base = m.outline.several(base) or base
     return containers.get_item(m, base, key)
 
 
@@ -138,18 +141,19 @@ def _call(m: Machine, frame: Frame, node: ast.Call) -> Value:
     args: list[Value] = []
     kwargs: dict[str, Value] = {}
     hidden: list[Unknown] = []
+    given = outline_building.argument if frame.lenient else evaluate
     for arg in node.args:
         if type(arg) is not ast.Starred:
-            args.append(evaluate(m, frame, arg))
+            args.append(given(m, frame, arg))
             continue
-        value = evaluate(m, frame, arg.value)
+        value = given(m, frame, arg.value)
         if isinstance(value, (Unknown, External)):
             hidden.append(_as_unknown(m, value))
         else:
             args.extend(iterate(m, value))
             m.check_size(len(args))
     for keyword in node.keywords:
-        value = evaluate(m, frame, keyword.value)
+        value = given(m, frame, keyword.value)
         if keyword.arg is not None:
             _keyword(m, kwargs, keyword.arg, value)
         elif isinstance(value, (Unknown, External)):

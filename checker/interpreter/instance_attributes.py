@@ -4,11 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from checker.interpreter import (
-    attributes,
-    calls,
-    host_methods,
-)
+from checker.interpreter import attributes, calls, host_methods
 from checker.interpreter.host_methods import MISSING
 from checker.interpreter.values import (
     BoundMethod,

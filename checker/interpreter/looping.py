@@ -13,10 +13,7 @@ import ast
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from checker.interpreter import (
-    looping_state,
-    statements,
-)
+from checker.interpreter import looping_state, statements
 from checker.interpreter.iteration import Counted, iterate
 from checker.interpreter.numbered import DIFFERS, Numbered
 from checker.interpreter.values import (

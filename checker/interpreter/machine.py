@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from checker.graph.terms import Pool, Term
+    from checker.interpreter.conditions import Belief
     from checker.interpreter.looping import Loop
     from checker.interpreter.outline import Outline
     from checker.interpreter.results import Results
@@ -152,6 +153,7 @@ class Machine:
         self.eager_packages: set[str] = set()
         self.debug = bool(os.environ.get("EAGLE3_CHECK_DEBUG"))
         self.answers: dict[str, bool] = {}
+        self.beliefs: dict[str, Belief] = {}
         self.aliases: dict[Term, Term] = {}
         self.ranges: dict[Term, Any] = {}
         self.counts: dict[Term, Any] = {}

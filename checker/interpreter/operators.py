@@ -7,7 +7,7 @@ import operator
 from typing import TYPE_CHECKING, Any
 
 from checker.graph.dims import Poly
-from checker.interpreter import attributes, calls, enums, equality, sizes, texts
+from checker.interpreter import attributes, calls, conditions, enums, equality, sizes, texts
 from checker.interpreter.broadcasting import elementwise
 from checker.interpreter.hosting import PLAIN, check_growth, host, is_plain, unwrapped
 from checker.interpreter.iteration import VIEWS, iterate
@@ -61,7 +61,8 @@ _UNARY: dict[type[ast.unaryop], tuple[str, Callable[[Any], Any]]] = {
 def unary(m: Machine, op: ast.unaryop, value: Value) -> Value:
     """`op value`."""
     if isinstance(value, Unknown):
-        return value
+        outlined = m.outline is not None and isinstance(op, ast.Not)
+        return conditions.opposite(value) if outlined else value
     if isinstance(op, ast.Not):
         return not m.truth(value, "not")
     name, function = _UNARY[type(op)]

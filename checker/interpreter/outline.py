@@ -54,8 +54,9 @@ class Outline:
     objects that were postponed and have been built since; `modules` tells of classes whether they
     are modules. `shortened`: loops
     leave out iterations that do what others did (`checker.interpreter.looping`); `passed` are the
-    layers of those, which hold nothing of what they would. `unclear`: why
-    what is handed over could not be told.
+    layers of those, which hold nothing of what they would. `pairs`: what parts of
+    layers gave that return several values or one, which is a tuple as soon as it is taken for one.
+    `unclear`: why what is handed over could not be told.
     """
 
     layers: int
@@ -74,6 +75,7 @@ class Outline:
     joined: dict[int, Joined] = field(default_factory=dict)
     shortened: bool = True
     passed: dict[int, Instance] = field(default_factory=dict)
+    pairs: dict[int, tuple[Tensor, tuple[Value, ...]]] = field(default_factory=dict)
     unclear: list[str] = field(default_factory=list)
     called_at: Location | None = None
     joined_at: Location | None = None
@@ -148,8 +150,9 @@ class Outline:
         if isinstance(one, Open) and isinstance(two, Open):
             return Open(f"{one.reason} or {two.reason}", one.location, {}, one.everywhere)
         if isinstance(one, Instance) and isinstance(two, Instance):
-            if one.cls is two.cls and one.cls.lookup("alike") is not None:
-                return one
+            common = parts.common(one.cls, two.cls)
+            if common is not None:
+                return parts.merged(m, one, two, common)
             classes = [
                 *self.choices.get(id(one.cls), (one.cls,)),
                 *self.choices.get(id(two.cls), (two.cls,)),
@@ -278,19 +281,33 @@ class Outline:
             parts.note(
                 m, f"{name} is given {[v for v in values if isinstance(v, Unknown)]}", m.trail()[-1]
             )
-        count = self._arity(m, cls, method)
-        if count is None:
-            return fresh_input(m, name, shape)
-        return tuple(fresh_input(m, f"{name}.{i}", shape) for i in range(count))
+        count, always = self._arity(m, cls, method)
+        items = tuple(fresh_input(m, f"{name}.{i}", shape) for i in range(count or 0))
+        if count is not None and always:
+            return items
+        one = fresh_input(m, name, shape)
+        if count is not None:
+            self.pairs[id(one)] = one, items
+        return one
 
-    def _arity(self, m: Machine, cls: ClassValue, method: str) -> int | None:
-        """How many values a part gives; where its classes differ, one after the other."""
+    def several(self, value: Value) -> tuple[Value, ...] | None:
+        """The values that a part gave, where it may have given several; None for anything else."""
+        found = self.pairs.get(id(value))
+        return found[1] if found is not None else None
+
+    def _arity(self, m: Machine, cls: ClassValue, method: str) -> tuple[int | None, bool]:
+        """How many values a part gives, and whether always.
+
+        Where its classes differ, one after the other.
+        """
         found = {parts.arity(c, method) for c in self.choices.get(id(cls), (cls,))}
-        counts = sorted(found, key=str)
+        counts = sorted({count for count, _ in found}, key=str)
+        chosen = counts[-1]
         for count in counts[:-1]:
             if m.decide(f"whether {cls.name}.{method} gives {count or 'one'}"):
-                return count
-        return counts[-1]
+                chosen = count
+                break
+        return chosen, all(always for count, always in found if count == chosen)
 
     def enter(self, index: int) -> None:
         """A decoder layer begins."""

@@ -6,13 +6,8 @@ import ast
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from checker.interpreter import (
-    expressions,
-    statements,
-)
-from checker.interpreter import (
-    outline_parts as parts,
-)
+from checker.interpreter import expressions, statements
+from checker.interpreter import outline_parts as parts
 from checker.interpreter.outline import MISSING, said
 from checker.interpreter.tensors import Tensor
 from checker.interpreter.values import Instance, Raised, Stuck, Value
@@ -49,6 +44,18 @@ def run_statement(m: Machine, frame: Frame, stmt: ast.stmt) -> Signal | None:
             except (Raised, Stuck):
                 m.check_budget()
         return None
+
+
+def argument(m: Machine, frame: Frame, node: ast.expr) -> Value:
+    """What a constructor hands on: of what cannot be followed nothing is known.
+
+    What is built with it is of its class all the same.
+    """
+    try:
+        return expressions.evaluate(m, frame, node)
+    except Stuck as stuck:
+        m.check_budget()
+        return m.unknown(f"{UNBUILT}{said(stuck)}", harmless=True)
 
 
 def _targets(stmt: ast.stmt) -> list[ast.expr]:

@@ -10,9 +10,7 @@ import ast
 import functools
 from typing import TYPE_CHECKING
 
-from checker.interpreter import (
-    expressions,
-)
+from checker.interpreter import expressions
 from checker.interpreter.values import Raised, Stuck, Unknown, Value
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ import sys
 from typing import TYPE_CHECKING
 
 from checker.interpreter.tensors import Tensor, fresh_input
-from checker.interpreter.values import ClassValue, Function, Value
+from checker.interpreter.values import ClassValue, Function, Instance, Value
 
 if TYPE_CHECKING:
     from checker.interpreter.machine import Machine
@@ -38,23 +38,69 @@ def like(m: Machine, tensor: Tensor, name: str) -> Tensor:
     return fresh_input(m, name, tensor.shape(m))
 
 
-def arity(cls: ClassValue, method: str) -> int | None:
-    """How many values a method returns as a tuple; None when it returns one."""
+def common(one: ClassValue, two: ClassValue) -> ClassValue | None:
+    """The class that says what objects of two classes do, which only make them with other values.
+
+    None where either is not said to do the same whatever it is made with.
+    """
+    if one.lookup("alike") is None or two.lookup("alike") is None:
+        return None
+    ways = [found[1] for cls in (one, two) if (found := cls.lookup("forward")) is not None]
+    if one is two:
+        return one
+    if len(ways) < 2 or ways[0] is not ways[1]:
+        return None
+    above = [c for cls in (one, two) for c in cls.mro[: cls.mro.index(ways[0])]]
+    own = [name for c in above for name, v in c.namespace.items() if isinstance(v, Function)]
+    return ways[0] if set(own) <= {"__init__"} else None
+
+
+def merged(m: Machine, one: Instance, two: Instance, cls: ClassValue) -> Instance:
+    """One of two objects that do the same: of what differs between them nothing is known."""
+    differ = [
+        name
+        for name in dict.fromkeys((*one.attrs, *two.attrs))
+        if name not in one.attrs
+        or name not in two.attrs
+        or _is_other(one.attrs[name], two.attrs[name])
+    ]
+    if cls is one.cls and not differ:
+        return one
+    unknown = {name: m.unknown(f"{name} of one of two modules", harmless=True) for name in differ}
+    return Instance(cls, {**one.attrs, **unknown})
+
+
+def _is_other(one: Value, two: Value) -> bool:
+    """Whether two values differ; of objects it is not asked."""
+    if is_plain(one) or is_plain(two):
+        return type(one) is not type(two) or one != two
+    return False
+
+
+def arity(cls: ClassValue, method: str) -> tuple[int | None, bool]:
+    """How many values a method returns as a tuple (None: it returns one), and whether always."""
     seen: set[str] = set()
     pending = [method]
+    count: int | None = None
+    single = False
     while pending:
         name = pending.pop()
         found = cls.lookup(name)
-        if name in seen or found is None or not isinstance(found[0], Function):
+        if name in seen:
             continue
         seen.add(name)
+        if found is None or not isinstance(found[0], Function):
+            single = True
+            continue
         for value in _returned(found[0].node):
             match value:
                 case ast.Tuple(elts=elts):
-                    return len(elts)
+                    count = count or len(elts)
                 case ast.Call(func=ast.Attribute(value=ast.Name(id="self"), attr=attr)):
                     pending.append(attr)
-    return None
+                case _:
+                    single = True
+    return count, not single
 
 
 @functools.cache

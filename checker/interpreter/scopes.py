@@ -6,10 +6,7 @@ import ast
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from checker.interpreter import (
-    imports,
-    stubs,
-)
+from checker.interpreter import imports, stubs
 from checker.interpreter.machine import Frame, Machine
 from checker.interpreter.values import Code, Scope, Value
 

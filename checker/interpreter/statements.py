@@ -149,6 +149,8 @@ def _unpack(m: Machine, frame: Frame, elts: list[ast.expr], value: Value) -> Non
         for elt in elts:
             assign(m, frame, elt.value if isinstance(elt, ast.Starred) else elt, value)
         return
+    if m.outline is not None:
+        value = m.outline.several(value) or value
     if m.outline is not None and m.outline.is_batch(m, value):
         raise m.exception("ValueError", f"too many values to unpack (expected {len(elts)})")
     star = next((i for i, elt in enumerate(elts) if isinstance(elt, ast.Starred)), None)

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from checker.graph.dims import Poly
 from checker.graph.dims import sign as sign_of
+from checker.interpreter import conditions
 from checker.interpreter.values import External, Instance, Unknown, Value
 
 if TYPE_CHECKING:
@@ -26,6 +27,8 @@ def truth(m: Machine, value: Value, text: str) -> bool:
         case list() | dict() | set():
             m.look(value)
             return bool(value)
+        case Unknown() if m.outline is not None:
+            return conditions.truth(m, value, text)
         case Unknown(reason=reason):
             return m.decide(f"{text}: {reason}")
         case Poly():

@@ -22,7 +22,7 @@ FILES = {
         class ForwardBatch:
             pass
         """,
-    "layers/layernorm.py": "class RMSNorm:\n    pass\n",
+    "layers/layernorm.py": "class RMSNorm:\n    pass\nclass GemmaRMSNorm:\n    pass\n",
     "layers/logits_processor.py": """
         import torch
         from torch import nn

@@ -1,0 +1,94 @@
+"""Conditions on something unknown in an outline run: what was answered once holds from then on.
+
+A target's configuration is mostly not given. A value of it that was taken for None is not taken for
+a text later on, and what was taken for one text is no other one.
+"""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from checker.interpreter.values import Unknown, Value
+
+if TYPE_CHECKING:
+    from checker.interpreter.machine import Machine
+
+_CONSTANTS = (bool, int, float, str, type(None))
+
+
+@dataclass(frozen=True, slots=True)
+class Condition(Unknown):
+    """Whether an unknown value is a constant, or true where `constants` is empty; or is not."""
+
+    of: str = ""
+    constants: tuple[Value, ...] = ()
+    negated: bool = False
+
+
+@dataclass(slots=True)
+class Belief:
+    """What was answered of one unknown value: what it is, what it is not, whether it is true."""
+
+    equal: list[Value] = field(default_factory=list)
+    other: list[Value] = field(default_factory=list)
+    holds: bool | None = None
+
+    def of(self, constants: tuple[Value, ...]) -> bool | None:
+        """Whether it is a constant (or true), as far as that follows."""
+        if not constants:
+            return bool(self.equal[0]) if self.equal else self.holds
+        (constant,) = constants
+        if self.equal:
+            return _is(self.equal[0], constant)
+        if any(_is(known, constant) for known in self.other):
+            return False
+        return False if self.holds is not None and bool(constant) != self.holds else None
+
+    def note(self, constants: tuple[Value, ...], answer: bool) -> None:
+        """Keeps an answer."""
+        if not constants:
+            self.holds = answer
+        else:
+            (self.equal if answer else self.other).append(constants[0])
+
+
+def compared(op: ast.cmpop, left: Value, right: Value) -> Unknown | None:
+    """Whether something unknown is a constant; None for other comparisons."""
+    known, asked = (right, left) if isinstance(left, Unknown) else (left, right)
+    if not isinstance(op, (ast.Eq, ast.NotEq, ast.Is, ast.IsNot)):
+        return None
+    if not isinstance(known, _CONSTANTS) or not isinstance(asked, Unknown):
+        return None
+    negated = isinstance(op, (ast.NotEq, ast.IsNot))
+    if isinstance(asked, Condition):
+        return None
+    said = f"whether {asked.reason} is {'not ' if negated else ''}{known!r}"
+    return Condition(said, asked.location, asked.reason, (known,), negated)
+
+
+def opposite(value: Unknown) -> Condition:
+    """`not` of something unknown."""
+    if not isinstance(value, Condition):
+        said = f"whether not {value.reason}"
+        return Condition(said, value.location, value.reason, (), negated=True)
+    said = f"not {value.reason}"
+    return Condition(said, value.location, value.of, value.constants, not value.negated)
+
+
+def truth(m: Machine, value: Unknown, text: str) -> bool:
+    """The truth of something unknown, in agreement with what was answered before."""
+    if not isinstance(value, Condition):
+        value = Condition(value.reason, value.location, value.reason)
+    assert m.outline is not None
+    belief = m.beliefs.setdefault(value.of, Belief())
+    known = None if m.outline.building else belief.of(value.constants)
+    if known is None:
+        known = m.decide(f"{text}: {value.reason}") != value.negated
+        belief.note(value.constants, known)
+    return known != value.negated
+
+
+def _is(one: Value, two: Value) -> bool:
+    return type(one) is type(two) and one == two
