@@ -270,9 +270,7 @@ def test_a_configuration_that_names_the_class(
     named = "        self.model = Stack(config)\n"
     text = file.read_text()
     assert text.count(named) == 1
-    file.write_text(
-        text.replace(named, named + "        self.named = config.architectures[0]\n")
-    )
+    file.write_text(text.replace(named, named + "        self.named = config.architectures[0]\n"))
     found = []
     for name in order:
         config = {"architectures": [name], "num_hidden_layers": LAYERS}
@@ -314,9 +312,7 @@ def test_a_class_whose_values_are_changed_in_place(
     models = tmp_path / "sglang" / "srt" / "models"
     small = models / "small.py"
     text = small.read_text().replace("    shift = 1\n", f"    shift = 1\n    shifts = {value}\n")
-    small.write_text(
-        text.replace("class Mixer", "class Box:\n    held = 1\n\nclass Mixer", 1)
-    )
+    small.write_text(text.replace("class Mixer", "class Box:\n    held = 1\n\nclass Mixer", 1))
     (models / "other.py").write_text(
         "from sglang.srt.models.small import Target\n"
         f"def listed():\n    {change}\n    return [Other]\n"
