@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from checker.interpreter import looping_state, statements
+from checker.interpreter.conditions import Condition
 from checker.interpreter.iteration import Counted, iterate
 from checker.interpreter.numbered import DIFFERS, Numbered
 from checker.interpreter.values import (
@@ -53,7 +54,7 @@ _CONSTANT = (
     ClassMethod,
     Property,
 )
-_FIXED = frozenset((*_CONSTANT, Unknown))
+_FIXED = frozenset((*_CONSTANT, Unknown, Condition))
 _Signature = tuple[Any, ...]
 
 
@@ -236,6 +237,8 @@ def _kind(value: Value) -> Any:
         return type(value)
     if value is None or isinstance(value, (bool, float)):
         return value
+    if type(value) is Condition:
+        return value.reason, value.of, value.constants, value.negated
     return id(value)
 
 
