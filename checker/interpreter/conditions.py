@@ -15,7 +15,8 @@ from checker.interpreter.values import Unknown, Value
 if TYPE_CHECKING:
     from checker.interpreter.machine import Machine
 
-_CONSTANTS = (bool, int, float, str, type(None))
+_CONSTANTS = frozenset((bool, int, float, str, type(None)))
+"""Not what derives from them: a number of a loop's iteration is another one in the next."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +60,7 @@ def compared(op: ast.cmpop, left: Value, right: Value) -> Unknown | None:
     known, asked = (right, left) if isinstance(left, Unknown) else (left, right)
     if not isinstance(op, (ast.Eq, ast.NotEq, ast.Is, ast.IsNot)):
         return None
-    if not isinstance(known, _CONSTANTS) or not isinstance(asked, Unknown):
+    if type(known) not in _CONSTANTS or not isinstance(asked, Unknown):
         return None
     negated = isinstance(op, (ast.NotEq, ast.IsNot))
     if isinstance(asked, Condition):
