@@ -14,16 +14,16 @@ from checker.interpreter.values import Unknown, Value
 
 if TYPE_CHECKING:
     from checker.interpreter.machine import Machine
+    from checker.location import Location
 
 _CONSTANTS = frozenset((bool, int, float, str, type(None)))
-"""Not what derives from them: a number of a loop's iteration is another one in the next."""
 
 
 @dataclass(frozen=True, slots=True)
 class Condition(Unknown):
     """Whether an unknown value is a constant, or true where `constants` is empty; or is not."""
 
-    of: str = ""
+    of: Unknown | None = None
     constants: tuple[Value, ...] = ()
     negated: bool = False
 
@@ -61,19 +61,19 @@ def compared(op: ast.cmpop, left: Value, right: Value) -> Unknown | None:
     if not isinstance(op, (ast.Eq, ast.NotEq, ast.Is, ast.IsNot)):
         return None
     if type(known) not in _CONSTANTS or not isinstance(asked, Unknown):
-        return None
+        return None  # what is another number in each iteration of a loop is no constant
     negated = isinstance(op, (ast.NotEq, ast.IsNot))
     if isinstance(asked, Condition):
         return None
     said = f"whether {asked.reason} is {'not ' if negated else ''}{known!r}"
-    return Condition(said, asked.location, asked.reason, (known,), negated)
+    return Condition(said, asked.location, asked, (known,), negated)
 
 
 def opposite(value: Unknown) -> Condition:
     """`not` of something unknown."""
     if not isinstance(value, Condition):
         said = f"whether not {value.reason}"
-        return Condition(said, value.location, value.reason, (), negated=True)
+        return Condition(said, value.location, value, (), negated=True)
     said = f"not {value.reason}"
     return Condition(said, value.location, value.of, value.constants, not value.negated)
 
@@ -81,14 +81,26 @@ def opposite(value: Unknown) -> Condition:
 def truth(m: Machine, value: Unknown, text: str) -> bool:
     """The truth of something unknown, in agreement with what was answered before."""
     if not isinstance(value, Condition):
-        value = Condition(value.reason, value.location, value.reason)
+        value = Condition(value.reason, value.location, value)
     assert m.outline is not None
-    belief = m.beliefs.setdefault(value.of, Belief())
+    belief = m.beliefs.setdefault(_fact(value.of), Belief())
     known = None if m.outline.building else belief.of(value.constants)
     if known is None:
-        known = m.decide(f"{text}: {value.reason}") != value.negated
+        known = m.decide(f"{text}: {value.reason}", value.location) != value.negated
         belief.note(value.constants, known)
     return known != value.negated
+
+
+def _fact(value: Unknown | None) -> tuple[str, Location | None]:
+    """One unknown fact, however often it is met: what is unknown for one reason at one place."""
+    return ("", None) if value is None else (value.reason, value.location)
+
+
+def identity(value: Unknown) -> tuple[Value, ...]:
+    """What is equal for two unknown values of which the same is answered."""
+    if isinstance(value, Condition):
+        return *_fact(value.of), value.constants, value.negated
+    return _fact(value)
 
 
 def _is(one: Value, two: Value) -> bool:

@@ -13,7 +13,7 @@ import ast
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from checker.interpreter import looping_state, statements
+from checker.interpreter import conditions, looping_state, statements
 from checker.interpreter.conditions import Condition
 from checker.interpreter.iteration import Counted, iterate
 from checker.interpreter.numbered import DIFFERS, Numbered
@@ -237,8 +237,8 @@ def _kind(value: Value) -> Any:
         return type(value)
     if value is None or isinstance(value, (bool, float)):
         return value
-    if type(value) is Condition:
-        return value.reason, value.of, value.constants, value.negated
+    if isinstance(value, Unknown) and type(value) in _FIXED:
+        return (type(value), *conditions.identity(value))
     return id(value)
 
 

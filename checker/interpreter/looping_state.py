@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from checker.graph.dims import Poly
 from checker.graph.terms import postorder, summands, unknowns
-from checker.interpreter.conditions import Condition
+from checker.interpreter import conditions
 from checker.interpreter.open_values import Open
 from checker.interpreter.storages import Root, root_of
 from checker.interpreter.tensors import Tensor
@@ -236,10 +236,8 @@ class _Writer:
         elif isinstance(value, Open):
             self.add("open", id(value))
             self.found.kept.append(value)
-        elif isinstance(value, Condition):
-            self.add("condition", value.reason, value.of, value.constants, value.negated)
         elif isinstance(value, Unknown):
-            self.add("unknown", value.reason)
+            self.add("unknown", value.reason, conditions.identity(value))
         elif isinstance(value, (list, tuple, dict, set, frozenset)):
             self.container(value)
         else:

@@ -152,8 +152,8 @@ class Machine:
         self.doubts: dict[str, Location | None] = {}
         self.eager_packages: set[str] = set()
         self.debug = bool(os.environ.get("EAGLE3_CHECK_DEBUG"))
-        self.answers: dict[str, bool] = {}
-        self.beliefs: dict[str, Belief] = {}
+        self.answers: dict[tuple[str, Location | None], bool] = {}
+        self.beliefs: dict[tuple[str, Location | None], Belief] = {}
         self.aliases: dict[Term, Term] = {}
         self.ranges: dict[Term, Any] = {}
         self.counts: dict[Term, Any] = {}
@@ -299,10 +299,11 @@ class Machine:
 
     # -- decisions ------------------------------------------------------------------------------
 
-    def decide(self, text: str) -> bool:
+    def decide(self, text: str, place: Location | None = None) -> bool:
         """Answers a condition nothing decides.
 
-        From the script, else True; both answers get explored.
+        From the script, else True; both answers get explored. `place` is where what is asked about
+        was met first, if that tells it from others.
         """
         if self.outline is not None:
             if self.outline.building:
@@ -310,8 +311,9 @@ class Machine:
             text = f"fact: {text.partition(': ')[2] or text}"
         if self.watch is not None:
             self.watch.says(text)
-        if text in self.answers:
-            return self.answers[text]
+        key = text, place
+        if key in self.answers:
+            return self.answers[key]
         if self.attempting:  # what comes of it is looked at, or left; nothing is concluded from it
             raise self.stuck(text)
         index = len(self.decisions)
@@ -324,7 +326,7 @@ class Machine:
             sys.stderr.write(f"undecided: {text} {self.trail()}\n")
         answer = self.script[index] if index < len(self.script) else True
         if "fact: " in text:  # one unknown fact has one value: it is not asked twice
-            self.answers[text] = answer
+            self.answers[key] = answer
         return answer
 
     def truth(self, value: Value, text: str = "a condition") -> bool:

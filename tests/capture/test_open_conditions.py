@@ -72,6 +72,24 @@ def test_each_of_several_texts_is_tried(tmp_path: Path) -> None:
     assert same.boundaries == (2, 4), same.reason
 
 
+def test_two_conditions_that_read_alike_are_two(tmp_path: Path) -> None:
+    """Where only one of them is true something else is kept."""
+    config = ("self.wanted = []", "self.wanted, self.config = [], config")
+    flags = """one = 1 if self.config.first else 0
+            two = 1 if self.config.second else 0
+            seen = []
+            if one:
+                seen.append(1)
+            if two:
+                seen.append(1)
+            if i in self.wanted:
+                kept.append(hidden if len(seen) == 1 or residual is None else hidden + residual)"""
+    found = ask(tmp_path, (1, 3), config, (KEPT, flags))
+    assert not found.is_decided
+    same = ask(tmp_path, (1, 3), config, (KEPT, flags.replace("len(seen) == 1", "len(seen) == 7")))
+    assert same.boundaries == (2, 4), same.reason
+
+
 def test_an_argument_that_is_not_followed_leaves_the_class_known(tmp_path: Path) -> None:
     """A part that is built with it is one of its class all the same."""
     edits = (
