@@ -3,8 +3,9 @@
     python benchmarks/daily.py [--runs N] [--offline]
 
 A scratch repository holds a copy of a server's release as a fork, with the example's draft. The
-hook is run where nothing changed, where a definition was edited that no draft depends on, and where
-the draft's own model was; the gate where no pin moved, and where the server's did. Each figure is
+hook is run where nothing changed; where something was edited that the draft does not depend on, in
+another model, beside and above the draft's own; and where a definition was that it does depend on;
+the gate where no pin moved, and where the server's did. Each figure is
 the median CPU time of so many runs over that of starting Python, measured in turns.
 """
 
@@ -13,6 +14,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -57,12 +59,15 @@ def main() -> int:
         for name, prepare, words, where in (
             ("hook, nothing changed", lambda _: None, ["hook"], fork),
             ("hook, another model edited", lambda n: _edit(fork / BESIDE, n), ["hook"], fork),
-            ("hook, the draft's model edited", lambda n: _edit(fork / USED, n), ["hook"], fork),
+            ("hook, edit below the draft's model", lambda n: _edit(fork / USED, n), ["hook"], fork),
+            ("hook, edit above the draft's model", lambda n: _above(fork / USED, n), ["hook"],
+             fork),
+            ("hook, the draft's model edited", lambda n: _inside(fork / USED, n), ["hook"], fork),
             ("gate, no pin moved", lambda _: _pin(project, OLD), ["gate", "--base=main"], project),
             ("gate, the server moved", lambda _: _pin(project, SERVER), ["gate", "--base=main"],
              project),
         ):  # fmt: skip
-            print(f"{name:<32} {_ratio(prepare, words, where, given.runs):>7.1f}", flush=True)
+            print(f"{name:<36} {_ratio(prepare, words, where, given.runs):>7.1f}", flush=True)
     return 0
 
 
@@ -88,6 +93,12 @@ def _fork(folder: Path, *, offline: bool) -> None:
         place = folder / path
         place.parent.mkdir(parents=True, exist_ok=True)
         place.write_bytes(tree.read(path))
+    asked = [str(requirement) for requirement in tree.metadata.requires if not requirement.extras]
+    (folder / "pyproject.toml").write_text(
+        f'[project]\nname = "{tree.name}"\nversion = "{tree.version}"\n'
+        f"dependencies = {json.dumps(asked)}\n",
+        "utf-8",
+    )
     _settings(folder, ".")
 
 
@@ -122,6 +133,19 @@ def _edit(path: Path, number: int) -> None:
     """Adds a statement that changes no meaning: the file is another one, and is read again."""
     text = path.read_text("utf-8").partition("\n# edited")[0]
     path.write_text(f"{text}\n# edited {number}\n_EDITED = {number}\n", "utf-8")
+
+
+def _above(path: Path, number: int) -> None:
+    """Adds lines to the head of a file: whatever stands there stands elsewhere."""
+    text = path.read_text("utf-8").rpartition("# added\n")[2]
+    path.write_text("# one more\n" * (number + 1) + "# added\n" + text, "utf-8")
+
+
+def _inside(path: Path, number: int) -> None:
+    """Gives every class of a file another statement that does nothing."""
+    text = re.sub(r"(?m)^    edited_\d+ = 0\n", "", path.read_text("utf-8"))
+    text = re.sub(r"(?m)^(class .*:\n)", rf"\1    edited_{number} = 0\n", text)
+    path.write_text(text, "utf-8")
 
 
 if __name__ == "__main__":

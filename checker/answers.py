@@ -2,7 +2,8 @@
 
 An answer is kept under everything that was asked, with the program and its contracts themselves as
 part of the question. It is given again only if every source, opened anew, would still give what was
-read of it. Nothing of the stages is imported on the way.
+read of it, or if what has changed there is nothing that the answer depends on (`checker.standing`).
+Nothing of the stages is imported on the way, but what parses a file that has changed.
 """
 
 from __future__ import annotations
@@ -12,34 +13,28 @@ import hashlib
 import json
 import os
 import sys
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from checker.errors import InputError
+from checker.kept import Answer, digest_of
 from checker.launch import files_of
 from checker.program import program_digest
 from checker.sources import library_trees, open_source
-from checker.sources.seen import seen, unchanged
+from checker.sources.seen import changes, seen
 from checker.sources.store import Store, default_folder
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from checker.configs import ConfigFile
     from checker.pairing import Opened
     from checker.request import Access, CaptureRequest, VerifyRequest
+    from checker.sources import Tree
+    from checker.sources.seen import Changes
 
-_MOST = 512
-"""Answers that are kept."""
-
-
-@dataclass(frozen=True, slots=True)
-class Answer:
-    """What was printed, the exit status, and what was written to files: paths and texts."""
-
-    output: str
-    status: int
-    files: tuple[tuple[str, str], ...] = ()
+_MOST = 1024
+"""Answers that are kept, with what they depend on."""
+_OWED = "-owed"
 
 
 class Answers:
@@ -73,8 +68,19 @@ class Answers:
         if not self._access.use_cache:
             return None
         kept = self._store.read_json(self._place)
-        if kept is None or not all(self._same(side) for side in kept["sides"]):
+        opened = [] if kept is None else [self._opened(side) for side in kept["sides"]]
+        found = None if kept is None else _changes(kept["sides"], opened)
+        if kept is None or found is None:
             return None
+        if any(change for side in found for change in side):
+            from checker.standing import still
+
+            owed = self._store.read_json(self._place + _OWED)
+            anew = None if owed is None else still(kept, owed, opened, found)
+            if anew is None:
+                return None
+            kept, owed = anew
+            self._write(kept, owed)
         files = tuple((path, text) for path, text in kept["files"])
         return Answer(kept["output"], kept["status"], files)
 
@@ -102,23 +108,42 @@ class Answers:
             "status": answer.status,
             "files": [*answer.files],
         }
-        self._store.write_json(kept, self._place)
+        from checker.standing import owing
+
+        self._write(kept, owing(answer, opened))
         self._store.prune(self._most)
 
-    def _same(self, side: Mapping[str, Any]) -> bool:
-        """Whether a side, opened anew, is what it was."""
+    def _write(self, kept: dict[str, Any], owed: dict[str, Any] | None) -> None:
+        self._store.write_json(kept, self._place)
+        if owed is not None:
+            self._store.write_json({**owed, "of": digest_of(kept)}, self._place + _OWED)
+
+    def _opened(self, side: Mapping[str, Any]) -> list[Tree]:
+        """The trees of a side, opened anew; none where one cannot be: the run itself says why."""
         how: dict[str, Any] = {
             "offline": self._access.offline,
             "progress": self._access.progress,
         }
         try:
             own = open_source(side["spec"], package=side["package"], **how)
-            trees = [own, *library_trees(own, [(n, s) for n, s in side["libraries"]], **how)]
+            return [own, *library_trees(own, [(n, s) for n, s in side["libraries"]], **how)]
         except InputError:
-            return False  # the run itself says what is wrong
-        return len(trees) == len(side["trees"]) and all(
-            unchanged(tree, before) for tree, before in zip(trees, side["trees"], strict=True)
-        )
+            return []
+
+
+def _changes(
+    sides: Sequence[Mapping[str, Any]], opened: Sequence[Sequence[Tree]]
+) -> list[list[Changes]] | None:
+    """What has changed in each tree of each side; None where one is another."""
+    found = []
+    for side, trees in zip(sides, opened, strict=True):
+        if len(trees) != len(side["trees"]):
+            return None
+        told = [changes(tree, was) for tree, was in zip(trees, side["trees"], strict=True)]
+        if None in told:
+            return None
+        found.append([change for change in told if change is not None])
+    return found
 
 
 def answered(
@@ -162,6 +187,7 @@ def verify_question(request: VerifyRequest, rendering: list[Any]) -> dict[str, A
         "command": "verify",
         "rendering": rendering,
         "folder": os.getcwd(),  # where specs that are paths start
+        "repository": _repository(),  # where findings are shown
         "sides": [request.train, request.serve],
         "configs": [_file(request.train_config), _file(request.serve_config)],
         "drafts": [d and [d.path, d.seal] for d in (request.draft, request.serve_draft)],
@@ -177,6 +203,17 @@ def verify_question(request: VerifyRequest, rendering: list[Any]) -> dict[str, A
         "waivers": _waivers(request),
         "contracts": [[file.path, file.digest] for file in request.contracts],
     }  # fmt: skip
+
+
+def _repository() -> str:
+    """The nearest folder from here upwards that is a repository; "" where none is."""
+    here = os.getcwd()
+    while not os.path.exists(os.path.join(here, ".git")):
+        above = os.path.dirname(here)
+        if above == here:
+            return ""
+        here = above
+    return here
 
 
 def _waivers(request: VerifyRequest) -> list[Any]:

@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     import argparse
     from collections.abc import Callable, Iterable, Sequence
 
-    from checker.answers import Answer
     from checker.contract.model import Contract
+    from checker.kept import Answer
     from checker.pairing import Opened
 
 BUG = 2
@@ -121,7 +121,10 @@ def _run(argv: Sequence[str], progress: Progress) -> int:
         other = any(getattr(given, word) != getattr(plain, word) for word in _SUBJECT)
         shrinks = given.baseline is not None or not other
         if settings.table:
-            given = grammar.parse_args([argv[0], *settings.words(), *argv[1:]])
+            try:
+                given = grammar.parse_args([argv[0], *settings.words(), *argv[1:]])
+            except InputError as error:
+                raise settings.blamed(error, argv[1:]) from None
         given.found, given.shrinks = settings, shrinks
     commands: dict[str, Callable[[argparse.Namespace, Progress], int]] = {
         "verify": verify_command,
@@ -141,7 +144,12 @@ def _run(argv: Sequence[str], progress: Progress) -> int:
     # Syntax trees and graphs live until the end: looking for garbage among them takes as long as
     # everything else together.
     gc.set_threshold(_BEFORE_GARBAGE.get(given.command, 1_000_000), 50, 100)
-    status = commands[given.command](given, progress)
+    try:
+        status = commands[given.command](given, progress)
+    except InputError as error:
+        if given.command not in _SETTABLE or not settings.table:
+            raise
+        raise settings.blamed(error, argv[1:]) from error
     if getattr(given, "verbose", False):
         from checker.sources.traffic import traffic
 
@@ -176,8 +184,9 @@ def _extract(given: argparse.Namespace, progress: Progress) -> int:
 
 
 def _capture(given: argparse.Namespace, progress: Progress) -> int:
-    from checker.answers import Answer, answered, capture_question
+    from checker.answers import answered, capture_question
     from checker.arguments import capture_request
+    from checker.kept import Answer
 
     request = capture_request(given, progress)
 

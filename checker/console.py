@@ -37,7 +37,7 @@ def save(text: str, path: str) -> None:
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or str(error)
         lacking = isinstance(error, FileNotFoundError)
-        remedy = f"make the folder {Path(path).parent} first" if lacking else "name a file"
+        remedy = f"make the folder {Path(path).parent} first" if lacking else "name another file"
         raise InputError(f"cannot be written: {reason}", remedy, path) from None
 
 

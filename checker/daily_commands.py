@@ -35,13 +35,17 @@ def gate_command(given: argparse.Namespace, progress: Progress) -> int:
     found = gate(request, given.base, ".")
     progress.clear()
     pins = {f"{m.name}=={m.new}": Place(m.path, m.line) for m in found.moves if m.new}
-    if found.report is not None:
-        found = replace(found, report=_counted(found.report, request))
+    found = replace(found, reports=_counted(found.reports, request))
     texts = [(path, _gated(found, form, request, pins)) for form, path in given.output]
     problems = save_all((path, text) for path, text in texts if text is not None)
     text = _gated(found, given.format, request, pins) or ""
     lines = text.splitlines(keepends=True)
     write("".join(lines[-1:]) if given.quiet and given.format == "text" else text)
+    if len(found.reports) > 1 and found.report is not None:
+        one = [path for form, path in given.output if form not in ("json", "markdown", "text")]
+        sides = f"{found.report.train.source} with {found.report.serve.source}"
+        if one:
+            say(f"{', '.join(one)}: of {len(found.reports)} pairs the worst, {sides}")
     unwritten = [path for path, text in texts if text is None]
     if unwritten:
         say(f"nothing was checked, so nothing was written to {', '.join(unwritten)}")
@@ -74,11 +78,18 @@ def _gated(
     return render(found.report, form, rendering)
 
 
-def _counted(report: Report, request: VerifyRequest) -> Report:
-    """The report with what does not count marked."""
+def _counted(reports: tuple[Report, ...], request: VerifyRequest) -> tuple[Report, ...]:
+    """The reports with what does not count marked; a waiver that one of them needs may stay."""
     from checker.waiving import waived
 
-    return waived(report, request.waivers, request.baseline, _today())
+    today = _today()
+    found = [waived(report, request.waivers, request.baseline, today) for report in reports]
+    common = [c for c in (found[0].complaints if found else ()) if _everywhere(c, found)]
+    return tuple(replace(report, complaints=tuple(common)) for report in found)
+
+
+def _everywhere(complaint: str, reports: list[Report]) -> bool:
+    return all(complaint in report.complaints for report in reports)
 
 
 def hook_command(given: argparse.Namespace, progress: Progress) -> int:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from checker.graph.terms import Term, postorder
 from checker.report.drawing import Drawing, DrawnNode, Light
+from checker.report.folding import folded
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
@@ -17,6 +19,7 @@ if TYPE_CHECKING:
 
 _STEPS = ("first step", "next step")
 """What is drawn: later steps differ from the second in their number only."""
+_SUM = "add"
 _LEFT_OUT = ("param", "const")
 """Parameters are named by what uses them."""
 
@@ -83,18 +86,19 @@ class _Drawer:
         """A drawing for each step; what an earlier step has left is where the next one starts."""
         earlier: set[Term] = set()
         for step, root in zip(_STEPS, roots, strict=False):
-            yield self._graph(step, root, earlier)
+            yield folded(self._graph(step, root, earlier))
             earlier |= {*postorder(root)}
 
     def _graph(self, title: str, root: Term, earlier: Collection[Term]) -> Drawing:
         index: dict[Term, int] = {}
         nodes: list[DrawnNode] = []
         edges: list[tuple[int, int]] = []
-        for term in _needed(root, earlier):
+        below = _nested(root)
+        for term in _needed(root, earlier, below):
             index[term] = len(nodes)
             nodes.append(self._node(term, term in earlier))
             if term not in earlier:
-                operands = dict.fromkeys(arg for arg in term.args if arg in index)
+                operands = dict.fromkeys(a for a in below.get(term, term.args) if a in index)
                 edges += [(index[arg], index[term]) for arg in operands]
         return Drawing(title, tuple(nodes), tuple(edges))
 
@@ -120,7 +124,25 @@ class _Drawer:
         return DrawnNode(term.op, detail, wire, location, light)
 
 
-def _needed(root: Term, earlier: Collection[Term]) -> Iterator[Term]:
+def _nested(root: Term) -> dict[Term, tuple[Term, ...]]:
+    """What long sums are drawn from: the sum before each, and what comes on top of that.
+
+    Terms hold sums flat; a residual stream would be drawn with an edge from every layer to every
+    other.
+    """
+    sums = [(term, Counter(term.args)) for term in postorder(root) if term.op == _SUM]
+    sums.sort(key=lambda found: -len(found[0].args))
+    nested = {}
+    for at, (term, whole) in enumerate(sums):
+        inner = next((found for found in sums[at + 1 :] if found[1] < whole), None)
+        if inner is not None:
+            nested[term] = (inner[0], *(whole - inner[1]))
+    return nested
+
+
+def _needed(
+    root: Term, earlier: Collection[Term], nested: Mapping[Term, tuple[Term, ...]]
+) -> Iterator[Term]:
     """What a step computes and what it starts from, operands first."""
     seen: set[Term] = set()
     stack: list[tuple[Term, bool]] = [(root, False)]
@@ -132,5 +154,6 @@ def _needed(root: Term, earlier: Collection[Term]) -> Iterator[Term]:
             seen.add(term)
             stack.append((term, True))
             if term not in earlier:
-                below = [arg for arg in term.args if arg.op not in _LEFT_OUT]
+                operands = nested.get(term, term.args)
+                below = [arg for arg in operands if arg.op not in _LEFT_OUT]
                 stack.extend((arg, False) for arg in reversed(below) if arg not in seen)

@@ -21,8 +21,9 @@ if TYPE_CHECKING:
 
 def solve_command(given: argparse.Namespace, progress: Progress) -> int:
     """What the server has to be given."""
-    from checker.answers import Answer, answered, verify_question
+    from checker.answers import answered, verify_question
     from checker.gate import solve_request
+    from checker.kept import Answer
 
     request = solve_request(given, progress)
     paint = paint_for(given, sys.stdout)
@@ -50,8 +51,9 @@ def solve_command(given: argparse.Namespace, progress: Progress) -> int:
 
 def diff_command(given: argparse.Namespace, progress: Progress) -> int:
     """What changed between two releases."""
-    from checker.answers import Answer, answered, verify_question
+    from checker.answers import answered, verify_question
     from checker.gate import diff_request
+    from checker.kept import Answer
 
     request = diff_request(given, progress)
     paint = paint_for(given, sys.stdout)

@@ -39,8 +39,7 @@ def gate(
         opened: gets the sides that were opened.
 
     Raises:
-        InputError: something the user gave cannot be used, a side is neither named nor pinned, or
-            files move it to different releases.
+        InputError: something the user gave cannot be used, or a server is neither named nor pinned.
     """
     engines = load_engines(request.contracts)
     earlier = branched_from(folder, base)
@@ -50,11 +49,14 @@ def gate(
     moves = tuple(_moves(old, new))
     if not moves:
         return Gated(base)
-    request = _with_pins(request, engines, _now(moves, new))
+    pairs = _pairs(request, engines, moves, new)
     changes = tuple(
-        diff(_compared(request, engines, move), opened) for move in moves if move.old and move.new
+        diff(_compared(_beside(move, pairs), engines, move), opened)
+        for move in moves
+        if move.old and move.new
     )
-    return Gated(base, moves, changes, verify(request, opened))
+    notes = dict.fromkeys(n for pair in pairs for n in pair.notes if n not in request.notes)
+    return Gated(base, moves, changes, tuple(verify(pair, opened) for pair in pairs), (*notes,))
 
 
 def _pins(files: Mapping[str, str], names: Iterable[str]) -> dict[str, tuple[Pinned, ...]]:
@@ -100,47 +102,109 @@ def _by_path(pins: Iterable[Pinned]) -> dict[str, list[Pinned]]:
     return found
 
 
-def _now(
-    moves: tuple[Move, ...], pins: Mapping[str, tuple[Pinned, ...]]
-) -> dict[str, tuple[Pinned, ...]]:
-    """The pins that are checked: one that moved comes before any that says what it said.
+def _pairs(
+    request: VerifyRequest,
+    engines: Iterable[Engine],
+    moves: tuple[Move, ...],
+    pins: Mapping[str, tuple[Pinned, ...]],
+) -> list[VerifyRequest]:
+    """What is checked: every release that a pin has moved to, beside what it is pinned with.
 
     Raises:
-        InputError: files move a distribution to different releases.
+        InputError: no server is named or pinned.
     """
-    found = {**pins}
-    for name in {move.name for move in moves}:
-        moved = [move for move in moves if move.name == name and move.new is not None]
-        if len(moved) > 1:
-            places = ", ".join(f"{move.new} in {move.path}:{move.line}" for move in moved)
-            raise InputError(
-                f"{name} moves to different releases: {places}",
-                "pin one, or check each pair with eagle3-check verify",
-                "gate",
-            )
-        found[name] = tuple(
-            Pinned(name, move.new, move.path, move.line) for move in moved if move.new
-        )
-    return found
+    sides = [_Side(request, "trainer", engines, pins), _Side(request, "server", engines, pins)]
+    moved = [Pinned(m.name, m.new, m.path, m.line) for m in moves if m.new is not None]
+    found: dict[tuple[str, str], VerifyRequest] = {}
+    for pin in moved:
+        for side, other in (sides, sides[::-1]):
+            if side.follows(pin):
+                for beside in other.beside(pin, moved):
+                    pair = (pin, beside) if side is sides[0] else (beside, pin)
+                    one = _checked(request, sides, pair)
+                    found.setdefault((one.train, one.serve), one)
+    if not found:  # what moved is named otherwise, or pinned no longer
+        one = _checked(request, sides, (sides[0].first(moved), sides[1].first(moved)))
+        found[one.train, one.serve] = one
+    return [*found.values()]
 
 
-def _with_pins(
-    request: VerifyRequest, engines: Iterable[Engine], pins: Mapping[str, tuple[Pinned, ...]]
+class _Side:
+    """One side of what is checked: a source that is named, or whatever release is pinned."""
+
+    def __init__(
+        self,
+        request: VerifyRequest,
+        role: str,
+        engines: Iterable[Engine],
+        pins: Mapping[str, tuple[Pinned, ...]],
+    ) -> None:
+        self.role = role
+        self.given = request.train if role == "trainer" else request.serve
+        names = [engine.distribution for engine in engines if engine.role == role]
+        self._names = [name for name in names if self.given in ("", name)]
+        self._pins = [pin for name in self._names for pin in pins.get(name, ())]
+
+    def follows(self, pin: Pinned) -> bool:
+        """Whether a pin says which release this side is."""
+        return pin.name in self._names
+
+    def first(self, moved: Iterable[Pinned]) -> Pinned | None:
+        """The pin that counts where none is nearer: one that moved comes before any other."""
+        return next((pin for pin in (*moved, *self._pins) if self.follows(pin)), None)
+
+    def beside(self, pin: Pinned, moved: Iterable[Pinned]) -> list[Pinned | None]:
+        """The pins of this side that belong to one of the other.
+
+        Those in its file, else those in its folder; of them the ones that moved, if any did.
+        """
+        for near in (_same_file, _same_folder):
+            for pins in (moved, self._pins):
+                found = [p for p in pins if self.follows(p) and near(p, pin)]
+                if found:
+                    return [*found]
+        return [self.first(moved)]
+
+    def spec(self, pin: Pinned | None) -> tuple[str, str | None]:
+        """The source, and what has to be said where nothing pins it."""
+        if pin is not None:
+            return f"{pin.name}=={pin.version}", None
+        if not self.given:
+            return "", f"no {self.role} is named or pinned"
+        follows = self.given in self._names
+        newest = f"{self.given} is pinned nowhere: its newest release is checked"
+        return self.given, newest if follows else None
+
+
+def _same_file(pin: Pinned, other: Pinned) -> bool:
+    return pin.path == other.path
+
+
+def _same_folder(pin: Pinned, other: Pinned) -> bool:
+    return pin.path.rpartition("/")[0] == other.path.rpartition("/")[0]
+
+
+def _checked(
+    request: VerifyRequest, sides: Iterable[_Side], pair: tuple[Pinned | None, Pinned | None]
 ) -> VerifyRequest:
-    """The request with the release that is pinned for a side that names none."""
-    sides = {"trainer": request.train, "server": request.serve}
-    for role, given in sides.items():
-        name = given.partition("==")[0]
-        for engine in engines:
-            pinned = pins.get(engine.distribution)
-            if pinned and engine.role == role and name in ("", engine.distribution):
-                sides[role] = f"{engine.distribution}=={pinned[0].version}"
-                break
-    standing = example(request.access).request
-    train = sides["trainer"] or standing.train
-    if not sides["server"]:
+    """The request for two releases, with what is not pinned among its assumptions."""
+    (train, lacks), (serve, newest) = (
+        side.spec(pin) for side, pin in zip(sides, pair, strict=True)
+    )
+    if not serve:
         raise InputError("no server is named or pinned", "say --serve", "command line")
-    return replace(request, train=train, serve=sides["server"])
+    if not train:
+        train = example(request.access).request.train
+        lacks = f"{lacks}: {train} of the example is taken"
+    notes = tuple(note for note in (lacks, newest) if note)
+    return replace(request, train=train, serve=serve, notes=(*request.notes, *notes))
+
+
+def _beside(move: Move, pairs: Iterable[VerifyRequest]) -> VerifyRequest:
+    """The check that a release which a pin moved to is part of; the first where none is."""
+    release = f"{move.name}=={move.new}"
+    found = [pair for pair in pairs if release in (pair.train, pair.serve)]
+    return next(iter((*found, *pairs)))
 
 
 def _compared(request: VerifyRequest, engines: Iterable[Engine], move: Move) -> DiffRequest:

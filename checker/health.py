@@ -83,11 +83,7 @@ def checkup(settings: Settings, contracts: Iterable[Added]) -> Iterator[str]:
     yield f"torch, for trace and --witness: {said}"
     git = shutil.which("git")
     yield f"git, for git: sources and gate: {git or 'is not here'}"
-    size = sum(size for _, size in kept().values())
-    folder = cache_folder()
-    can = os.access(folder if folder.exists() else folder.parent, os.W_OK)
-    note = "" if can else ", which cannot be written: every run begins anew"
-    yield f"cache: {folder} ({megabytes(size)}){note}"
+    yield f"cache: {cache_folder()} ({_cache()})"
     yield f"settings: {settings.path or 'none (eagle3-check init writes some)'}"
     engines = load_engines(contracts)
     for role, key in (("trainer", "train"), ("server", "serve")):
@@ -95,6 +91,16 @@ def checkup(settings: Settings, contracts: Iterable[Added]) -> Iterator[str]:
         if spec is not None:
             packages = [engine.package for engine in engines if engine.role == role]
             yield f"{role}: {_source(spec, packages)}"
+
+
+def _cache() -> str:
+    """How large the cache is, and what comes of it where nothing can be added."""
+    folder, size = cache_folder(), sum(size for _, size in kept().values())
+    there = next(place for place in (folder, *folder.parents) if place.exists())
+    if os.access(there, os.W_OK, effective_ids=os.access in os.supports_effective_ids):
+        return megabytes(size)
+    rest = "what is there is used, and nothing is added" if size else "every run begins anew"
+    return f"{megabytes(size)}, cannot be written: {rest}"
 
 
 def _source(spec: str, packages: Iterable[str]) -> str:

@@ -17,7 +17,7 @@ from checker.errors import InputError
 from checker.locks import is_lock, pins_in
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator, Mapping, Sequence
 
     from checker.contract.added import Added
     from checker.contract.model import Contract, Format
@@ -27,10 +27,14 @@ if TYPE_CHECKING:
 _DEPTH = 4
 _MOST = 20_000
 """Files that are looked at: a folder of models and checkouts has many more."""
+_LARGEST = 256 * 1024
+"""Bytes of a configuration; what is larger holds data."""
 _SKIPPED = {"node_modules", "__pycache__", "site-packages", "venv", "build", "dist"}
 _CONFIG = "config.json"
 _LACKING = "model"
 """The format of a model that is no draft."""
+_TOLD = 8
+"""Things of a kind that are named; the rest are counted."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +60,8 @@ class Seen:
     """What a folder holds.
 
     `forks` are the roles of engines whose package lies in it, `roles` those of distributions.
+    `looked` files were looked at, which was the `whole` folder or not; `left` are names of
+    folders that were not.
     """
 
     forks: tuple[str, ...]
@@ -63,17 +69,28 @@ class Seen:
     roles: Mapping[str, str]
     drafts: tuple[Draft, ...]
     targets: tuple[str, ...]
+    looked: int = 0
+    whole: bool = True
+    left: tuple[str, ...] = ()
 
     def lines(self) -> Iterator[str]:
         """What was seen, for people."""
         yield from (f"saw a checkout of a {role}" for role in self.forks)
         for pin in self.pins:
             yield f"saw a pin: {pin.name}=={pin.version} ({pin.path}:{pin.line})"
-        for draft in self.drafts:
-            yield f"saw a draft: {draft.path} ({draft.title})"
-        yield from (f"saw another model: {path}" for path in self.targets)
+        yield from _few("saw a draft", [f"{draft.path} ({draft.title})" for draft in self.drafts])
+        yield from _few("saw another model", self.targets)
         if not (self.forks or self.pins or self.drafts or self.targets):
             yield "saw nothing that is known: no checkout of an engine, no pin, no draft"
+        left = f", not in {', '.join(self.left)}" if self.left else ""
+        end = "" if self.whole else "; that was not all: name a smaller folder to see the rest"
+        yield f"looked at {self.looked} files, {_DEPTH} folders deep at most{left}{end}"
+
+
+def _few(what: str, found: Sequence[str]) -> Iterator[str]:
+    yield from (f"{what}: {one}" for one in found[:_TOLD])
+    if len(found) > _TOLD:
+        yield f"{what}: and {len(found) - _TOLD} more"
 
 
 def look(folder: Path, contracts: tuple[Added, ...] = ()) -> Seen:
@@ -84,19 +101,20 @@ def look(folder: Path, contracts: tuple[Added, ...] = ()) -> Seen:
     pins: list[Pinned] = []
     drafts: list[Draft] = []
     targets: list[str] = []
-    for path in _files(folder):
+    files = _Files()
+    for path in files.below(folder):
         inside = path.relative_to(folder).as_posix()
         if is_lock(inside):
             with contextlib.suppress(InputError, OSError):
                 pins += pins_in(inside, path.read_text("utf-8", "replace"), names)
             continue
         found = _format(path, contract)
-        if found is None:
+        if found is None:  # neither a draft nor another model
             continue
         if found.id == _LACKING:
             targets.append(inside)
         else:
-            beside = any(path.parent.glob("*.safetensors"))
+            beside = path.name == _CONFIG and any(path.parent.glob("*.safetensors"))
             drafts.append(Draft(inside, found.title, found.id in trainers, beside))
     return Seen(
         tuple(engine.role for engine in engines if _is_in(folder, engine)),
@@ -104,30 +122,50 @@ def look(folder: Path, contracts: tuple[Added, ...] = ()) -> Seen:
         {engine.distribution: engine.role for engine in engines},
         tuple(drafts),
         tuple(targets),
+        files.count,
+        files.whole,
+        tuple(sorted(files.left)),
     )
 
 
-def _files(folder: Path) -> Iterator[Path]:
-    count = 0
-    for place, folders, files in os.walk(folder):
-        depth = len(Path(place).relative_to(folder).parts)
-        folders[:] = sorted(
-            n for n in folders if depth < _DEPTH and n not in _SKIPPED and not n.startswith(".")
-        )
-        for name in sorted(files):
-            count += 1
-            if count > _MOST:
-                return
-            if name == _CONFIG or is_lock(name):
-                yield Path(place, name)
+class _Files:
+    """The files of a folder that settings could name, and what of the folder was left out."""
+
+    def __init__(self) -> None:
+        self.count = 0
+        self.whole = True
+        self.left: set[str] = set()
+
+    def below(self, folder: Path) -> Iterator[Path]:
+        """Lock files and whatever may be a configuration."""
+        for place, folders, files in os.walk(folder):
+            depth = len(Path(place).relative_to(folder).parts)
+            self.left.update(_SKIPPED.intersection(folders))
+            hidden = [n for n in folders if n.startswith(".")]
+            self.left.update(["hidden folders"] if hidden else [])
+            inner = [n for n in folders if n not in _SKIPPED and n not in hidden]
+            folders[:] = sorted(inner) if depth < _DEPTH else []
+            for name in sorted(files):
+                if self.count == _MOST:
+                    self.whole = False
+                    return
+                self.count += 1
+                if name.endswith(".json") or is_lock(name):
+                    yield Path(place, name)
 
 
 def _format(path: Path, contract: Contract) -> Format | None:
+    """The format of a configuration; one that is called otherwise has to name its class."""
+    classes = contract.target["class"]
     try:
+        if path.stat().st_size > _LARGEST:
+            return None
         data = read_config(str(path)).data
-    except InputError:
+    except (InputError, OSError):
         return None
-    return format_of(data, contract.formats, contract.target["class"])
+    if path.name != _CONFIG and not isinstance(data.get(classes), list):
+        return None
+    return format_of(data, contract.formats, classes)
 
 
 def _is_in(folder: Path, engine: Engine) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 import sys
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -16,8 +17,12 @@ if TYPE_CHECKING:
 _PROGRAM = Path(__file__).resolve().parent
 
 
+@cache
 def program_digest() -> str:
-    """Python, the program's own code, and every contract that comes with it."""
+    """Python, the program's own code, and every contract that comes with it, as they are now.
+
+    One process runs one program: it is looked at once.
+    """
     digest = hashlib.sha256(sys.version.encode())
     for folder in (_PROGRAM, CONTRACTS, FIXTURES):
         _digest_folder(digest, folder)

@@ -19,7 +19,7 @@ from checker.errors import InputError
 from checker.request import Waiver
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping
 
     from checker.contract.documents import Keys, Place
 
@@ -31,6 +31,8 @@ _PATHS = ("draft", "serve-draft", "train-config", "serve-config", "target", "lau
 _WORDS = ("tp", "pp", "max-unproven", "fail-on")
 _LISTS = ("train-with", "serve-with", "rename")
 _MENTIONED = re.compile(rb"eagle3[-_]check", re.IGNORECASE)
+_ARGUMENT = re.compile(r"argument (--[\w-]+): ")
+"""How the library for command lines says which option it complains about."""
 _MOST = 4 * 1024 * 1024
 
 
@@ -93,6 +95,44 @@ class Settings:
     def source(self, key: str) -> str | None:
         """The source of a side (``train`` or ``serve``), as a command line would name it."""
         return self._source(self.table[key]) if key in self.table else None
+
+    def blamed(self, error: InputError, typed: Iterable[str]) -> InputError:
+        """An error about words that stand in the settings, with their place there.
+
+        Args:
+            error: what is said of the words of a command line.
+            typed: the words that are really on it: those are not the settings'.
+        """
+        from checker.errors import InputErrors
+
+        options = {word.partition("=")[0] for word in typed}
+        words = [word for word in self.words() if word.partition("=")[0] not in options]
+        return InputErrors.of([self._blamed(problem, words) for problem in error.problems])
+
+    def _blamed(self, error: InputError, words: Iterable[str]) -> InputError:
+        said = _ARGUMENT.match(error.message) if error.place == "command line" else None
+        for word in words:
+            option, _, value = word.partition("=")
+            where = f"{self._place(option[2:])}: {option[2:]}"
+            if said is not None and said[1] == option:
+                return InputError(error.message[said.end() :], error.remedy, where)
+            if error.place == option:
+                return InputError(error.message, error.remedy, where)
+            if value and error.place in (value, value.partition("=")[2]):
+                return InputError(error.message, error.remedy, f"{where}: {error.place}")
+        if error.place in [str(path) for path in self.contracts]:
+            where = f"{self._place('contracts')}: contracts: {error.place}"
+            return InputError(error.message, error.remedy, where)
+        return error
+
+    def _place(self, key: str) -> str:
+        """The file, and the line and column of a key in it."""
+        path = Path(self.path or "")
+        raw = _read(path, needed=False) or b""
+        above = ("tool", TABLE) if path.name == SHARED_FILE else ()
+        places = _places(raw.decode("utf-8-sig", "replace"), above)
+        line, column = places.get((key,), (1, 1))
+        return f"{path}:{line}:{column}"
 
     def _source(self, spec: str) -> str:
         """A source, where it is a folder or in one."""

@@ -18,7 +18,7 @@ from checker.words import settings_of
 if TYPE_CHECKING:
     import argparse
 
-    from checker.answers import Answer
+    from checker.kept import Answer
     from checker.pairing import Opened
     from checker.report.model import Report
     from checker.report.terminal import Progress
@@ -192,7 +192,7 @@ def _rendered(
     report: Report, request: VerifyRequest, given: argparse.Namespace, paint: Paint
 ) -> Answer:
     """The report in every format that is asked for; colours are for what is printed."""
-    from checker.answers import Answer
+    from checker.kept import Answer, Marks
     from checker.report.formats import Rendering, render
     from checker.report.model import EXIT_STATUS, UNUSABLE
 
@@ -215,4 +215,6 @@ def _rendered(
     status = report.strict_exit_status if request.strict else report.exit_status
     if given.fail_on == "never" and status in EXIT_STATUS.values():
         status = UNUSABLE if report.complaints else 0
-    return Answer(printed, status, tuple(files))
+    lines = tuple((p.source, p.path, p.line, text) for p, text in report.excerpts.items())
+    marks = Marks((report.train.fingerprint, report.serve.fingerprint), lines)
+    return Answer(printed, status, tuple(files), marks)

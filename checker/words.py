@@ -168,7 +168,7 @@ def output(text: str) -> tuple[str, str]:
 def number(text: str) -> int:
     """A number from 0 on."""
     if not text.isascii() or not text.isdigit() or len(text) > 6:
-        raise argparse.ArgumentTypeError(f"{text!r} is no number from 0 on")
+        raise argparse.ArgumentTypeError(f"{text!r} is no number from 0 to 999999")
     return int(text)
 
 
@@ -292,7 +292,10 @@ def launch_of(text: str | None) -> str | None:
     path = Path(text)
     try:
         if not path.is_file():
-            return text
+            if text.startswith("-") or not text:
+                return text
+            remedy = "give the command line in one word (in quotes), or the file with it"
+            raise InputError("no such file, and no command line", remedy, text)
         with path.open(encoding="utf-8") as stream:
             content = stream.read(_MAX_LAUNCH + 1)
     except (OSError, ValueError) as error:

@@ -8,19 +8,25 @@ import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from jsonschema import Draft202012Validator
 from referencing import Registry, Resource
 
-from checker import gating
+import checker.pairing
+import checker.verification
+from checker import gating, initial
 from checker.cli import main
-from checker.data import FIXTURES, SCHEMAS
-from checker.errors import InputError
+from checker.data import CONTRACTS, FIXTURES, SCHEMAS
+from checker.engines import load_engines
 from checker.locks import Pinned
+from checker.request import VerifyRequest
 from checker.settings import OWN_FILE
+from checker.sources.directory import open_directory
 
 ENGINES, EXAMPLE = FIXTURES / "engines", FIXTURES / "example"
 SERVED = Path("server/toy_server/eagle3.py")
@@ -265,16 +271,134 @@ def test_two_releases_in_one_lock_file_are_no_move() -> None:
     assert [*gating._moves(both, both)] == []
 
 
+SERVER = "toy-server"
+TRAINER = "toy-trainer"
+
+
+def checked(
+    old: dict[str, list[tuple[str, str]]], new: dict[str, list[tuple[str, str]]], **sides: str
+) -> list[tuple[str, str]]:
+    """The pairs that are checked where files pin (name, version) one after the other."""
+
+    def pins(files: dict[str, list[tuple[str, str]]]) -> dict[str, tuple[Pinned, ...]]:
+        found: dict[str, tuple[Pinned, ...]] = {}
+        for path, listed in files.items():
+            for line, (name, version) in enumerate(listed, start=1):
+                found[name] = (*found.get(name, ()), Pinned(name, version, path, line))
+        return found
+
+    engines = [e for e in load_engines(()) if e.distribution in (SERVER, TRAINER)]
+    request = VerifyRequest(sides.get("train", ""), sides.get("serve", ""))
+    moves = tuple(gating._moves(pins(old), pins(new)))
+    return [(p.train, p.serve) for p in gating._pairs(request, engines, moves, pins(new))]
+
+
 def test_the_pin_that_moved_is_the_one_that_is_checked() -> None:
-    new = pinned(a="1", b="2")
-    now = gating._now(tuple(gating._moves(pinned(a="1", b="1"), new)), new)
-    assert [pin.version for pin in now["s"]] == ["2"]
+    old = {"a/uv.lock": [(SERVER, "1")], "b/uv.lock": [(SERVER, "1")]}
+    new = {"a/uv.lock": [(SERVER, "1")], "b/uv.lock": [(SERVER, "2")]}
+    assert checked(old, new, train="./t") == [("./t", f"{SERVER}==2")]
+    assert checked(old, new, train="./t", serve="./s") == [("./t", "./s")]
 
 
-def test_pins_that_move_apart_are_no_answer() -> None:
-    new = pinned(a="2", b="3")
-    with pytest.raises(InputError, match="s moves to different releases: 2 in a"):
-        gating._now(tuple(gating._moves(pinned(a="1", b="1"), new)), new)
+@pytest.mark.parametrize(
+    ("new", "pairs"),
+    [
+        (  # two files, each with a pair of its own
+            {"a/uv.lock": [(TRAINER, "5"), (SERVER, "2")], "b/uv.lock": [(TRAINER, "6"),
+                                                                      (SERVER, "3")]},
+            [("5", "2"), ("6", "3")],
+        ),
+        (  # two releases in one file, as for two kinds of machines
+            {"a/uv.lock": [(TRAINER, "4"), (SERVER, "2"), (SERVER, "3")],
+             "b/uv.lock": [(TRAINER, "4"), (SERVER, "1")]},
+            [("4", "2"), ("4", "3")],
+        ),
+        (  # the trainer is pinned in the folder, or somewhere
+            {"a/requirements.txt": [(SERVER, "2")], "a/constraints.txt": [(TRAINER, "4")],
+             "b/uv.lock": [(SERVER, "3"), (TRAINER, "9")]},
+            [("4", "2"), ("9", "3")],
+        ),
+    ],
+)  # fmt: skip
+def test_pins_that_move_apart_are_judged_each(
+    new: dict[str, list[tuple[str, str]]], pairs: list[tuple[str, str]]
+) -> None:
+    old = {"a/uv.lock": [(TRAINER, "4"), (SERVER, "1")], "b/uv.lock": [(TRAINER, "4"),
+                                                                      (SERVER, "1")]}  # fmt: skip
+    assert checked(old, new) == [(f"{TRAINER}=={t}", f"{SERVER}=={s}") for t, s in pairs]
+
+
+@pytest.fixture
+def released(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Releases of the toy server: all are the one that is there, and 2.0 has a fault."""
+    opened = checker.pairing.open_source
+
+    def release(spec: str, **how: object) -> object:
+        if not spec.startswith(SERVER):
+            return opened(spec, **how)  # type: ignore[arg-type]
+        bad = spec.endswith("2.0")
+        folder = Path("bad" if bad else "server").resolve()
+        if bad and not folder.exists():
+            shutil.copytree("server", folder)
+            edit("self.lm_head(normed), kept", "self.lm_head(normed), normed",
+                 folder / "toy_server" / "eagle3.py")  # fmt: skip
+        return open_directory(str(folder), "toy_server", spec)
+
+    monkeypatch.setattr(checker.pairing, "open_source", release)
+
+
+def test_the_gate_judges_each_pin_that_moved(
+    fork: Path, released: None, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for folder in ("a", "b"):
+        Path(folder).mkdir()
+        Path(folder, "requirements.txt").write_text(f"{SERVER}==1.0\n")
+    commit()
+    Path("a/requirements.txt").write_text(f"{SERVER}==1.1\n")
+    Path("b/requirements.txt").write_text(f"{SERVER}==2.0\n")
+    words = ["gate", "--base=main", f"--serve={SERVER}"]
+    assert main([*words, "--format=markdown", "--output=sarif=gate.sarif"]) == 1
+    told = capsys.readouterr()
+    lines = told.out.split("\n")
+    assert lines[0] == (
+        f"### ❌ {SERVER} 1.0 → 1.1, {SERVER} 1.0 → 2.0: this draft is not served as it was trained"
+    )
+    assert lines[2] == (
+        "- pinned in `a/requirements.txt:1`, pinned in `b/requirements.txt:1`; 2 pairs are checked"
+    )
+    assert lines[3:5] == [
+        f"- `./trainer` with `{SERVER}==1.1`: agree",
+        f"- `./trainer` with `{SERVER}==2.0`: differ (`feedback`)",
+    ]
+    assert told.out.count("<details><summary>The whole report on ./trainer with") == 2
+    assert f"gate.sarif: of 2 pairs the worst, ./trainer with {SERVER}==2.0" in told.err
+    assert "feedback" in Path("gate.sarif").read_text("utf-8")
+    assert main([*words, "--format=json"]) == 1
+    found = json.loads(capsys.readouterr().out)
+    assert [report["verdict"] for report in found["reports"]] == ["agree", "differ"]
+    assert found["report"] == found["reports"][1]
+    # A waiver that one of the pairs needs may stay.
+    finding = next(c for c in found["report"]["clauses"] if c["id"] == "feedback")["fingerprint"]
+    with Path(OWN_FILE).open("a") as file:
+        file.write(f'[[waivers]]\nclause = "feedback"\nfingerprint = "{finding}"\n'
+                   'reason = "known"\nowner = "me"\nexpires = 2999-01-01\n')  # fmt: skip
+    assert main([*words, "-q"]) == 0
+    Path("b/requirements.txt").write_text(f"{SERVER}==1.1\n")
+    assert main([*words, "-q"]) == 2
+
+
+def test_a_pin_that_is_dropped_is_said_to_be(
+    fork: Path, released: None, capsys: pytest.CaptureFixture[str]
+) -> None:
+    Path("requirements.txt").write_text(f"{SERVER}==1.0\n")
+    commit()
+    Path("requirements.txt").write_text("other\n")
+    assert main(["gate", "--base=main", f"--serve={SERVER}", "--format=markdown"]) == 0
+    told = capsys.readouterr().out
+    assert f"### ✅ {SERVER} 1.0 → (no longer pinned): " in told
+    assert f"- {SERVER} is pinned nowhere: its newest release is checked\n" in told
+    assert main(["gate", "--base=main", "--serve=./server"]) == 0
+    assert "pinned nowhere" not in capsys.readouterr().out
 
 
 @pytest.mark.network
@@ -316,6 +440,7 @@ def test_init_writes_what_it_saw(fork: Path, capsys: pytest.CaptureFixture[str])
     Path("uv.lock").write_text('[[package]]\nname = "sglang"\nversion = "0.5.18"\n')
     Path("poetry.lock").write_text("[[")  # what cannot be read tells nothing
     shutil.rmtree("server")
+    Path("serve.json").unlink()
     assert main(["init", "--force"]) == 0
     told = capsys.readouterr()
     assert "saw a pin: sglang==0.5.18 (uv.lock:3)" in told.err
@@ -323,7 +448,55 @@ def test_init_writes_what_it_saw(fork: Path, capsys: pytest.CaptureFixture[str])
     text = Path(OWN_FILE).read_text("utf-8")
     assert 'serve = "sglang==0.5.18"  # uv.lock:3; gate follows it' in text
     assert 'draft = "drafts/config.json"' in text
-    assert "# target = " in text
+    assert 'target = "target.json"' in text
+    assert "# launch = " in text
+
+
+def test_init_tells_drafts_by_what_is_in_them(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    shutil.copytree(EXAMPLE, tmp_path / "drafts")
+    (tmp_path / "drafts/train.json").rename(tmp_path / "drafts/trained.json")
+    (tmp_path / "drafts/trained.safetensors").touch()
+    (tmp_path / "package.json").write_text('{"name": "x", "hidden_size": 4}')
+    (tmp_path / "broken.json").write_text("{")
+    (tmp_path / "list.json").write_text("[1]")
+    (tmp_path / "data.json").write_text(
+        json.dumps({"architectures": ["Eagle"], "draft_vocab_size": 1, "x": "y" * 300_000})
+    )
+    for folder in ("node_modules/a", ".git/b", "a/b/c/d/e"):
+        (tmp_path / folder).mkdir(parents=True)
+        shutil.copy(EXAMPLE / "serve.json", tmp_path / folder / "config.json")
+    assert main(["init", str(tmp_path)]) == 0
+    told = capsys.readouterr().err
+    seen = [line.partition(" saw ")[2] for line in told.splitlines() if " saw " in line]
+    assert seen == [
+        "a draft: drafts/serve.json (a flat format with eagle_config)",
+        "a draft: drafts/trained.json (speculators' own format)",
+        "another model: drafts/target.json",
+    ]
+    assert told.splitlines()[-1] == (
+        "eagle3-check: looked at 9 files, 4 folders deep at most, not in hidden folders,"
+        " node_modules"
+    )
+    text = (tmp_path / OWN_FILE).read_text("utf-8")
+    assert 'train-config = "drafts/trained.json"' in text
+    assert 'serve-config = "drafts/serve.json"' in text
+    assert 'target = "drafts/target.json"' in text
+
+
+def test_init_ends_in_a_huge_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(initial, "_MOST", 12)
+    for number in range(20):
+        shutil.copy(EXAMPLE / "serve.json", tmp_path / f"{number:02}.json")
+    assert main(["init", str(tmp_path)]) == 0
+    told = capsys.readouterr().err
+    assert told.count("saw a draft: ") == 9
+    assert "saw a draft: and 4 more" in told
+    assert "looked at 12 files" in told
+    assert "that was not all" in told
 
 
 def test_init_sees_a_checkout_of_an_engine(fork: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -362,11 +535,64 @@ def test_the_cache_is_told_and_cleared(fork: Path, capsys: pytest.CaptureFixture
     capsys.readouterr()
     assert main(["cache", "info", "--format=json"]) == 0
     found = json.loads(capsys.readouterr().out)
-    assert found["kinds"]["answers"]["files"] == 1
+    assert found["kinds"]["answers"]["files"] == 2  # with what it depends on
     assert main(["cache", "clear"]) == 0
     assert "files removed" in capsys.readouterr().out
     assert main(["cache", "info"]) == 0
     assert capsys.readouterr().out == f"{found['folder']}\n"
+
+
+@pytest.fixture
+def somebody() -> Iterator[Path]:
+    """A folder in which the user that runs may read everything and write nothing."""
+    folder = Path(tempfile.mkdtemp())
+    folder.chmod(0o755)
+    yield folder
+    if os.geteuid() != os.getuid():
+        os.seteuid(os.getuid())
+    for place in (folder, *folder.rglob("*")):
+        place.chmod(0o755)
+    shutil.rmtree(folder)
+
+
+def become_somebody(folder: Path) -> None:
+    for place in folder.rglob("*"):
+        place.chmod(0o555 if place.is_dir() else 0o444)
+    folder.chmod(0o555)
+    if os.geteuid() == 0:
+        os.seteuid(65534)
+        if not os.access(CONTRACTS, os.R_OK, effective_ids=True):
+            pytest.skip("the checkout lies where nobody else may read")
+
+
+@pytest.mark.skipif(not hasattr(os, "seteuid"), reason="users have no numbers here")
+def test_a_cache_and_a_folder_that_cannot_be_written_do(
+    fork: Path, somebody: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    shutil.copytree(fork, somebody / "fork", ignore=shutil.ignore_patterns(".git"))
+    for words in (["doctor"], ["init", "--dry-run"], ["baseline"], ["cache", "info"],
+                  ["verify", "-q", "--output=html=x.html", "--tp=2"]):  # fmt: skip
+        assert main(words) == 0  # what is imported late may lie where nobody else may read
+    monkeypatch.chdir(somebody / "fork")
+    monkeypatch.setenv("EAGLE3_CHECK_CACHE", str(somebody / "cache"))
+    monkeypatch.delenv("HOME", raising=False)
+    assert main(["verify"]) == 0
+    first = capsys.readouterr().out
+    become_somebody(somebody)
+    with monkeypatch.context() as patch:
+        patch.setattr(checker.verification, "verify", None)  # nothing is judged anew
+        assert main(["verify"]) == 0
+    assert capsys.readouterr().out in first
+    assert main(["verify", "-q", "--max-unproven=1"]) == 0  # another question
+    assert main(["doctor"]) == 0
+    assert "cannot be written: what is there is used, and nothing is added" in (
+        capsys.readouterr().out
+    )
+    for words in (["verify", "-q", "--output=html=x.html"], ["init", "--force"], ["baseline"]):
+        assert main(words) == 2
+        assert "cannot be written: Permission denied" in capsys.readouterr().err
+    assert main(["cache", "clear"]) == 2
+    assert "cannot be removed" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "tcsh"])

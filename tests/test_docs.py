@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import http.server
 import importlib.resources
 import json
 import os
@@ -9,6 +10,7 @@ import re
 import shlex
 import subprocess
 import sys
+import threading
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -89,6 +91,44 @@ def test_links_between_pages_lead_somewhere() -> None:
             assert (path.parent / target).exists(), f"{path.name}: {target}"
 
 
+# --- links to other sites -------------------------------------------------------------------------
+
+
+class _Site(http.server.BaseHTTPRequestHandler):
+    """Answers with the status that is asked for."""
+
+    def do_GET(self) -> None:
+        self.send_response(int(self.path[1:]))
+        self.end_headers()
+
+    def log_message(self, *words: object) -> None:
+        """Says nothing."""
+
+
+def test_dead_links_are_told_with_their_places(tmp_path: Path) -> None:
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), _Site) as site:
+        threading.Thread(target=site.serve_forever).start()
+        here = f"http://127.0.0.1:{site.server_port}"
+        (tmp_path / "a.md").write_text(
+            f"[one]({here}/200), <{here}/403>; https://github.com/OWNER/x\n\nsee {here}/404.\n"
+        )
+        (tmp_path / "contracts").mkdir()
+        (tmp_path / "contracts/b.yaml").write_text(f"references: [{here}/200#part, {here}/410]\n")
+        command = [sys.executable, str(ROOT / ".ci" / "links.py"), str(tmp_path)]
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        (tmp_path / "a.md").write_text("")
+        (tmp_path / "contracts/b.yaml").write_text(f"references: [{here}/200]\n")
+        again = subprocess.run(command, capture_output=True, text=True, check=False)
+        site.shutdown()
+    assert done.returncode == 1
+    assert done.stdout.splitlines() == [
+        f"a.md:3: {here}/404: status 404",
+        f"contracts/b.yaml:1: {here}/410: status 410",
+        "4 links, 2 dead",
+    ]
+    assert (again.returncode, again.stdout) == (0, "1 links, 0 dead\n")
+
+
 # --- the action -----------------------------------------------------------------------------------
 
 
@@ -134,6 +174,7 @@ def test_the_action_is_what_its_schema_expects() -> None:
     for name, document in (
         ("github-actions", yaml.safe_load((ROOT / "action.yml").read_text("utf-8"))),
         ("github-workflows", _workflow("ci.md", "jobs")),
+        ("github-workflows", yaml.load((ROOT / ".github/workflows/links.yml").read_text(), _Words)),
         ("gitlab-ci", _workflow("ci.md", "eagle3-check")),
     ):
         schema = json.loads((folder / f"{name}.json").read_text("utf-8"))

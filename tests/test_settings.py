@@ -134,6 +134,45 @@ def test_every_setting_is_an_option_of_verify(capsys: pytest.CaptureFixture[str]
     assert "--contract " in told
 
 
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        ("max-unproven = 10000000", "max-unproven: '10000000' is no number from 0 to 999999"),
+        ("tp = 65537", "tp: 65537 is greater than the maximum of 65536"),
+        ('target = "A:0"', "target: a target has at least one layer (say CLASS:32)"),
+        ('target = "a/b"', "target: checks/a/b: no such file"),
+        ('draft = "none.json"', "draft: checks/none.json: no such file"),
+        ('contracts = ["none.yaml"]', "contracts: checks/none.yaml: cannot be read"),
+        ('launch = "no.sh"', "launch: checks/no.sh: no such file, and no command line"),
+        ('baseline = "none.json"', "baseline: checks/none.json: cannot be read"),
+    ],
+)
+def test_what_the_settings_say_is_not_blamed_on_the_command_line(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    line: str,
+    said: str,
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "checks").mkdir()
+    path = write(tmp_path / "checks", f"train = 'a==1'\nserve = 'b==1'\n{line}\n")
+    shown = path.relative_to(tmp_path)
+    assert main(["verify", f"--settings={shown}"]) == 2
+    assert capsys.readouterr().err.startswith(f"eagle3-check: {shown}:3:1: {said}")
+
+
+def test_what_is_typed_is_not_blamed_on_the_settings(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    write(tmp_path, "train = 'a==1'\nserve = 'b==1'\ntarget = 'A:1'\n")
+    assert main(["verify", "--target=A:0"]) == 2
+    assert capsys.readouterr().err.startswith("eagle3-check: --target: a target has")
+    assert main(["verify", "--max-unproven=x"]) == 2
+    assert capsys.readouterr().err.startswith("eagle3-check: command line: argument --max-unproven")
+
+
 # --- at the command line --------------------------------------------------------------------------
 
 PAIR = f"""

@@ -70,6 +70,16 @@ def _read(path: Path) -> Added:
     return Added(document, kind, hashlib.sha256(path.read_bytes()).hexdigest())
 
 
+def clauses_at(files: Iterable[Added]) -> dict[str, tuple[str, int, int]]:
+    """Where each clause stands that the files state: path, line and column; the last one counts."""
+    return {
+        clause["id"]: (file.path, *file.document.place(("clauses", number, "id")))
+        for file in files
+        if file.kind == "clauses"
+        for number, clause in enumerate(file.data["clauses"])
+    }
+
+
 # -- what one file says of another -----------------------------------------------------------------
 
 

@@ -2,7 +2,7 @@
 
 A result's name is the question: the program, the engine's description, the summaries and the
 inputs. Under one name there may be several results, for releases that differ in what the question
-touches; each has its dependencies beside it (`checker.engines.dependencies`). A release that was
+touches; each has its dependencies beside it (`checker.syntax.dependencies`). A release that was
 never read may be given another one's result, where everything that it depends on is the same.
 """
 
@@ -13,9 +13,8 @@ import json
 import zlib
 from dataclasses import dataclass, fields
 from functools import partial
-from typing import TYPE_CHECKING, Any, TypeVar, cast
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar, cast
 
-from checker.engines import dependencies
 from checker.engines.links import Links
 from checker.graph.coding import CannotBeWritten, Reader, Writer
 from checker.interpreter.machine import OUT_OF_TIME, ConfigRead
@@ -24,6 +23,7 @@ from checker.location import Location
 from checker.program import program_digest
 from checker.sources import Tree
 from checker.sources.store import Store, default_folder
+from checker.syntax import dependencies
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -41,6 +41,10 @@ _DIGEST = 24
 _NOT_KEPT = frozenset(("engine", "results"))
 _BROKEN = (zlib.error, KeyError, IndexError, TypeError, ValueError, AttributeError, AssertionError)
 """What a file raises that was sealed by this program and does not hold what it should."""
+
+
+_Standing: TypeAlias = "tuple[dependencies.Moves, dict[str, Any] | None]"
+"""Where lines stand, and what is depended on now; None where all of it is of archives."""
 
 
 class _Shown:
@@ -100,7 +104,7 @@ class Keeper:
         self._links = Links(self._program)
         self._alike: dict[str, list[tuple[Looks, str]]] = {}
         self._seen: list[Tree] = []
-        self._moves: dict[tuple[str, tuple[int, ...]], dependencies.Moves | None] = {}
+        self._moves: dict[tuple[str, tuple[int, ...]], _Standing | None] = {}
         self._described: tuple[Engine | None, str] = (None, "")
 
     def result(
@@ -208,8 +212,9 @@ class Keeper:
         for place in places[:_TRIED]:
             found = self._read(asked, place, None)
             if found is not None:
-                moves = self._moves[self._pair(place, subject)]
-                self._remember(asked, place, moves or dependencies.Moves(), found.looks)
+                standing = self._moves[self._pair(place, subject)]
+                moves = dependencies.Moves() if standing is None else standing[0]
+                self._remember(asked, place, moves, found.looks)
                 return found.result
         return None
 
@@ -236,23 +241,24 @@ class Keeper:
 
     def _read(self, asked: _Asked, place: str, moves: dependencies.Moves | None) -> _Found | None:
         """A kept result, if it is one for these trees."""
-        pair = self._pair(place, asked.subject)
-        if moves is None:
+        pair, trees = self._pair(place, asked.subject), _trees(asked.subject)
+        standing: _Standing | None = None if moves is None else (moves, None)
+        if standing is None:
             if pair in self._moves and self._moves[pair] is None:
                 return None
-            moves = self._moves.get(pair)
+            standing = self._moves.get(pair)
         content = self._store.read(place)
         if content is None:
             return None
         try:
             length = 4 + int.from_bytes(content[:4], "big")
-            if moves is None:
+            if standing is None:
                 needs = json.loads(zlib.decompress(content[4:length]))
-                workspace = asked.subject.workspace
-                moves = dependencies.compared(needs, workspace, _trees(asked.subject))
-                self._moves[pair] = moves
-                if moves is None:
+                standing = dependencies.compared(needs, asked.subject.workspace, trees)
+                self._moves[pair] = standing
+                if standing is None:
                     return None
+            moves, now = standing
             entry = json.loads(zlib.decompress(content[length:]))
             made = partial(self._made, asked, moves)
             result = Reader(asked.pool, entry["terms"], made).value(entry["value"])
@@ -261,6 +267,9 @@ class Keeper:
             return None
         if moves.any and not asked.whole(result):
             return None
+        if now is not None:
+            dependencies.noted(now, trees)
+            asked.subject.workspace.inherit(pair[0], now)
         return _Found(result, looks)
 
     def _writer(self, subject: Subject, places: Sequence[Location | None] = ()) -> Writer:

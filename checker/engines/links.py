@@ -10,8 +10,8 @@ import hashlib
 import json
 from typing import TYPE_CHECKING, Any
 
-from checker.engines.dependencies import Moves, fingerprints
 from checker.sources.store import Store, default_folder
+from checker.syntax.dependencies import Moves, fingerprints
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -107,7 +107,7 @@ def _digest(node: ast.stmt) -> str:
 def _node(file: ModuleFile, member: str) -> ast.stmt | None:
     """A function, class or method of a module."""
     name, _, method = member.partition(".")
-    node = meaning.definitions(file.body).get(name)
+    node = meaning.definitions([*file.touching.get(name, ())]).get(name)
     return meaning.member(node, method) if node is not None and method else node
 
 

@@ -6,20 +6,18 @@ import ast
 import re
 import sys
 from typing import TYPE_CHECKING
-from weakref import WeakKeyDictionary
 
 from checker.engines import alike
 from checker.interpreter import imports
 from checker.interpreter.outline import said
 from checker.interpreter.values import ClassValue, Raised, Stuck
-from checker.syntax import UnparsableModule, first_defining
+from checker.syntax import UnparsableModule
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from checker.engines.description import CaptureStage
     from checker.interpreter.machine import Machine
-    from checker.syntax import Workspace
 
 _ENDS = (Raised, Stuck, UnparsableModule, RecursionError)
 
@@ -27,7 +25,7 @@ _ENDS = (Raised, Stuck, UnparsableModule, RecursionError)
 def having(m: Machine, stage: CaptureStage) -> dict[str, ClassValue]:
     """Registered classes that define or inherit the stage's method, by architecture."""
     found: dict[str, ClassValue] = {}
-    modules = related(_texts(m, stage.package), stage.setter)
+    modules = related(m.workspace.texts(stage.package), stage.setter)
     for cls in registered(m, stage, modules):
         if cls.lookup(stage.setter) is not None:
             found.setdefault(cls.name, cls)
@@ -67,7 +65,7 @@ def named(m: Machine, stage: CaptureStage, name: str) -> ClassValue | None:
 
     A file whose bytes do not hold the name cannot list the class and is not read further.
     """
-    likely = _likely(m, stage.package, name)
+    likely = m.workspace.naming(stage.package, name)
     found = next((cls for cls in registered(m, stage, likely) if cls.name == name), None)
     if found is not None:
         return found
@@ -79,33 +77,19 @@ def named(m: Machine, stage: CaptureStage, name: str) -> ClassValue | None:
 def is_bare(m: Machine, stage: CaptureStage, name: str) -> bool:
     """Whether a class of that name may be one that adds nothing to another.
 
-    Files that do not seem to define it are not opened: a class that is missed is run itself.
+    Only the file that seems to define it is opened: a class that is missed is run itself.
     """
-    texts, begins = _texts(m, stage.package), f"class {name}(".encode()
-    for module in _likely(m, stage.package, name):
-        file = m.workspace.find(f"{stage.package}.{module}") if begins in texts[module] else None
+    for module in m.workspace.naming(stage.package, name)[:1]:
+        file = m.workspace.find(f"{stage.package}.{module}")
         if file is not None and name in file.touching:
             return any(alike.is_bare(node) for node in file.touching[name])
     return False
 
 
-_LIKELY: WeakKeyDictionary[Workspace, dict[tuple[str, str], list[str]]] = WeakKeyDictionary()
-
-
-def _likely(m: Machine, package: str, name: str) -> list[str]:
-    """Modules that hold a name, those first that seem to define it; looked for once."""
-    texts = _texts(m, package)
-    known = _LIKELY.setdefault(m.workspace, {})
-    if (package, name) not in known:
-        holding = {n: text for n, text in texts.items() if name.encode() in text}
-        known[package, name] = first_defining(holding, name)
-    return known[package, name]
-
-
 def mentioned(m: Machine, stage: CaptureStage, name: str) -> bool:
     """Whether a module of the registry's package holds a name: what none holds, none registers."""
-    texts = _texts(m, stage.package).values()
-    return not texts or any(name.encode() in text for text in texts)
+    found = m.workspace.naming(stage.package, name)
+    return bool(found) or not m.workspace.naming(stage.package, "")
 
 
 def registered(m: Machine, stage: CaptureStage, names: list[str]) -> Iterator[ClassValue]:
@@ -123,11 +107,6 @@ def registered(m: Machine, stage: CaptureStage, names: list[str]) -> Iterator[Cl
         for cls in listed if isinstance(listed, (list, tuple)) else [listed]:
             if isinstance(cls, ClassValue):
                 yield cls
-
-
-def _texts(m: Machine, package: str) -> dict[str, bytes]:
-    """The modules that lie directly in a package, with their content."""
-    return m.workspace.texts(package)
 
 
 def related(texts: dict[str, bytes], word: str) -> list[str]:

@@ -107,14 +107,13 @@ def _touch(m: Machine, module: ModuleValue) -> None:
     package = module.name.partition(".")[0]
     if package not in m.eager_packages:
         return  # what changes a module's own names runs when they are asked for
-    for stmt in module.file.body:
-        if isinstance(stmt, ast.ImportFrom):
-            base = absolute_name(module, stmt)
-            if base.partition(".")[0] == package:
-                for candidate in (base, *(f"{base}.{alias.name}" for alias in stmt.names)):
-                    imported = m.module(candidate) if m.workspace.find(candidate) else None
-                    if imported is not None:
-                        _touch(m, imported)
+    for brought in module.file.imports:
+        base = absolute_name(module, brought)
+        if base.partition(".")[0] == package:
+            for candidate in (base, *(f"{base}.{alias.name}" for alias in brought.names)):
+                imported = m.module(candidate) if m.workspace.find(candidate) else None
+                if imported is not None:
+                    _touch(m, imported)
     for stmt in module.file.effects:
         try:
             run_top_level(m, module, stmt)

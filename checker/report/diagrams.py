@@ -21,12 +21,16 @@ _MARGIN = 12
 _LETTERS = 30
 """Letters of a parameter's name that fit into a node; its whole name is the node's tooltip."""
 
+_FRAME = f'<rect class="frame" x="4" y="4" width="{_WIDE - 8}" height="{_HIGH - 8}" rx="4"/>'
+"""The inner frame of a node that stands for others."""
+
 STYLE = (
     ".node rect{fill:var(--node,#fff);stroke:var(--line,#667);stroke-width:1}"
     ".node.source rect{fill:var(--source,#eef1f6);stroke-dasharray:4 3}"
     ".node.affected rect{fill:var(--affected,#fff3d6);stroke:var(--affected-line,#a66a00)}"
     ".node.different rect{fill:var(--different,#fbd5d5);stroke:var(--different-line,#b00020);"
     "stroke-width:3}"
+    ".node rect.frame{fill:none;stroke-width:1}"
     ".node text{font:12px system-ui,sans-serif;fill:var(--ink,#1b1f24)}"
     ".node .detail{font-size:10.5px;fill:var(--soft,#4a5260)}"
     ".edge{fill:none;stroke:var(--line,#667);stroke-width:1.2}"
@@ -120,13 +124,14 @@ def _edge(
 
 
 def _node(node: DrawnNode, x: int, y: int, link: Callable[[Location], str | None] | None) -> str:
-    kind = f"node {node.light.value}{' source' if node.source else ''}"
+    more = " source" if node.source else " stands" if node.stands else ""
+    kind = f"node {node.light.value}{more}"
     tip = [node.label, node.detail, node.wire and f"wire {node.wire}", str(node.location or "")]
     name = f"{node.label} ({node.wire})" if node.wire else node.label
     drawn = (
         f'<g class="{kind}" transform="translate({x} {y})">'
         f"<title>{_text(', '.join(filter(None, tip)))}</title>"
-        f'<rect width="{_WIDE}" height="{_HIGH}" rx="6"/>'
+        f'<rect width="{_WIDE}" height="{_HIGH}" rx="6"/>{_FRAME if node.stands else ""}'
         f'<text x="8" y="16">{_text(_short(name))}</text>'
         f'<text class="detail" x="8" y="32">{_text(_short(node.detail))}</text></g>'
     )
@@ -146,6 +151,7 @@ def mermaid(drawings: Iterable[Drawing]) -> str:
         for index, node in enumerate(drawing.nodes):
             text = "<br/>".join(_mermaid(part) for part in _words(node))
             shape = ('(["', '"])') if node.source else ('["', '"]')
+            shape = ('[["', '"]]') if node.stands else shape
             lines.append(f"    g{number}n{index}{shape[0]}{text}{shape[1]}")
         lines += [f"    g{number}n{a} --> g{number}n{b}" for a, b in drawing.edges]
         lines.append("  end")
@@ -158,8 +164,8 @@ def dot(drawings: Iterable[Drawing]) -> str:
     for number, drawing in enumerate(drawings):
         lines += [f"  subgraph cluster_{number} {{", f"    label={_dot([drawing.title])}"]
         for index, node in enumerate(drawing.nodes):
-            dashed = ", style=dashed" if node.source else ""
-            lines.append(f"    g{number}n{index} [label={_dot(_words(node))}{dashed}]")
+            look = ", style=dashed" if node.source else ", peripheries=2" if node.stands else ""
+            lines.append(f"    g{number}n{index} [label={_dot(_words(node))}{look}]")
         lines += [f"    g{number}n{a} -> g{number}n{b}" for a, b in drawing.edges]
         lines.append("  }")
     return "\n".join([*lines, "}"]) + "\n"

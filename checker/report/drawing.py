@@ -29,7 +29,8 @@ class Light(StrEnum):
 class DrawnNode:
     """A value. `label` is its operator, `detail` its parameters, `wire` what the contract calls it.
 
-    `source` marks values that the graph starts from: inputs, and what an earlier step left.
+    `source` marks values that the graph starts from: inputs, and what an earlier step left;
+    `stands` one that stands for layers which are not drawn.
     """
 
     label: str
@@ -38,6 +39,7 @@ class DrawnNode:
     location: Location | None = None
     light: Light = Light.PLAIN
     source: bool = False
+    stands: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from checker.report.places import Repository
+from checker.report.places import Place, Repository
 from checker.report.terminal import Paint
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ def render(report: Report, form: str, rendering: Rendering) -> str:
     if form == "junit":
         from checker.report import junit
 
-        return junit.render(report)
+        return junit.render(report, _repository(rendering))
     from checker.contract.loading import load_contract
 
     contract = load_contract(rendering.contracts)
@@ -51,11 +51,11 @@ def render(report: Report, form: str, rendering: Rendering) -> str:
         case "sarif":
             from checker.report import json, sarif
 
-            return json.render(sarif.document(report, contract, rendering.repository))
+            return json.render(sarif.document(report, contract, _repository(rendering)))
         case "github":
             from checker.report import github
 
-            return github.render(report, contract, rendering.repository)
+            return github.render(report, contract, _repository(rendering))
         case "markdown":
             from checker.report import markdown
 
@@ -65,3 +65,13 @@ def render(report: Report, form: str, rendering: Rendering) -> str:
 
             return html.page(report, contract)
     raise ValueError(form)
+
+
+def _repository(rendering: Rendering) -> Repository:
+    """The user's repository, with the clauses that the user's contract files state."""
+    if not rendering.contracts:
+        return rendering.repository
+    from checker.contract.added import clauses_at
+
+    places = {clause: Place(*at) for clause, at in clauses_at(rendering.contracts).items()}
+    return replace(rendering.repository, clauses=places)

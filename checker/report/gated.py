@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import html
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from checker.report import markdown, text
 from checker.report.changes import Kind
-from checker.report.model import Status, Verdict
+from checker.report.model import EXIT_STATUS, UNUSABLE, Status, Verdict
 from checker.report.terminal import Paint, printable
 
 if TYPE_CHECKING:
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
 
     from checker.contract.model import Contract
     from checker.report.changes import Change, Changes
-    from checker.report.model import Json, Report
+    from checker.report.model import ClauseResult, Json, Report
 
 SCHEMA = 1
 _SAID = {
@@ -24,6 +25,8 @@ _SAID = {
     Verdict.UNPROVEN: "it is not proven that this draft is served as it was trained",
 }
 _MARKS = {Verdict.AGREE: "✅", Verdict.DIFFER: "❌", Verdict.UNPROVEN: "❔"}
+_WORST = (UNUSABLE, EXIT_STATUS[Verdict.DIFFER], EXIT_STATUS[Verdict.UNPROVEN], 0)
+"""Exit statuses, the worst first."""
 _SHOWN = 3
 """So many changes are named; all of them are in the details."""
 
@@ -59,17 +62,25 @@ class Move:
 class Gated:
     """The answer of ``gate``: which pins moved, what that changes, and the check afterwards.
 
-    Where nothing moved there is no report: nothing was checked.
+    There is a report for each pair of releases that is pinned now: more than one where pins of one
+    project moved to several. Where nothing moved there is none: nothing was checked. `notes` say
+    what was checked because nothing pins it.
     """
 
     base: str
     moves: tuple[Move, ...] = ()
     changes: tuple[Changes, ...] = ()
-    report: Report | None = None
+    reports: tuple[Report, ...] = ()
+    notes: tuple[str, ...] = ()
+
+    @property
+    def report(self) -> Report | None:
+        """The worst report; the first of equal ones. None where nothing was checked."""
+        return min(self.reports, key=lambda r: _WORST.index(r.exit_status), default=None)
 
     @property
     def exit_status(self) -> int:
-        """That of the check; 0 where nothing moved."""
+        """That of the worst check; 0 where nothing moved."""
         return 0 if self.report is None else self.report.exit_status
 
     def to_json(self) -> dict[str, Json]:
@@ -80,6 +91,7 @@ class Gated:
             "moves": [move.to_json() for move in self.moves],
             "diffs": [found.to_json() for found in self.changes],
             "report": None if self.report is None else self.report.to_json(),
+            "reports": [report.to_json() for report in self.reports],
         }
 
 
@@ -89,8 +101,8 @@ def render(found: Gated, contract: Contract, paint: Paint = Paint()) -> str:  # 
         return f"no pin moved since {printable(found.base)}: nothing to check\n"
     lines = [f"{_moves(found)}: {_SAID[found.report.verdict]}"]
     lines += [f" - {line}" for line in _lines(found, plain=True)]
-    whole = text.render(found.report, contract, paint=paint)
-    return "\n".join(map(printable, lines)) + "\n\n" + whole
+    whole = [text.render(report, contract, paint=paint) for report in found.reports]
+    return "\n".join(map(printable, lines)) + "\n\n" + "\n".join(whole)
 
 
 def render_markdown(found: Gated, contract: Contract) -> str:
@@ -100,9 +112,16 @@ def render_markdown(found: Gated, contract: Contract) -> str:
     verdict = found.report.verdict
     lines = [f"### {_MARKS[verdict]} {markdown.plain(_moves(found))}: {_SAID[verdict]}", ""]
     lines += [f"- {line}" for line in _lines(found, plain=False)]
-    whole = markdown.render(found.report, contract)
-    lines += ["", "<details><summary>The whole report</summary>", "", whole, "</details>"]
+    for report in found.reports:
+        which = f" on {_pair(report, html.escape)}" if len(found.reports) > 1 else ""
+        whole = markdown.render(report, contract)
+        lines += ["", f"<details><summary>The whole report{which}</summary>", "", whole]
+        lines += ["</details>"]
     return "\n".join(lines) + "\n"
+
+
+def _pair(report: Report, code: Callable[[str], str]) -> str:
+    return f"{code(report.train.source)} with {code(report.serve.source)}"
 
 
 def _moves(found: Gated) -> str:
@@ -125,21 +144,36 @@ def _lines(found: Gated, *, plain: bool) -> Iterator[str]:
         f"{'' if move.new else 'was '}pinned in {code(f'{move.path}:{move.line}')}"
         for move in found.moves
     ]
-    yield f"{', '.join(places)}; trained by {code(report.train.source)}, served by " + code(
-        report.serve.source
-    )
-    bad = [r for r in report.clauses if r.status is Status.VIOLATED or r.undecided]
-    names = ", ".join(code(r.id) for r in bad if r.waived is None)
-    # Each comparison is beside the other side as it is now: of two, neither tells what was before.
-    only = found.changes[0] if len(found.moves) == len(found.changes) == 1 else None
-    before = only.draft[0] if only is not None and only.draft is not None else None
-    after = f"{report.verdict.value}{f' ({names})' if names else ''}"
-    yield f"before: {before}, after: {after}" if before else f"now: {after}"
+    if len(found.reports) > 1:
+        yield f"{', '.join(places)}; {len(found.reports)} pairs are checked"
+        for one in found.reports:
+            yield f"{_pair(one, code)}: {_now(one, code)}"
+    else:
+        yield f"{', '.join(places)}; trained by {code(report.train.source)}, served by " + code(
+            report.serve.source
+        )
+        # Each comparison is beside the other side as it is now: of two, neither tells what was.
+        only = found.changes[0] if len(found.moves) == len(found.changes) == 1 else None
+        before = only.draft[0] if only is not None and only.draft is not None else None
+        now = _now(report, code)
+        yield f"before: {before}, after: {now}" if before else f"now: {now}"
+    yield from map(prose, found.notes)
     yield f"changed in meaning: {_changed(found, prose)}"
+    bad = _bad(report)
     remedies = list(dict.fromkeys(r.remedy for r in bad if r.remedy and r.waived is None))
     if remedies:
         more = f" (and {len(remedies) - 1} more)" if len(remedies) > 1 else ""
         yield f"to mend: {prose(remedies[0])}{more}"
+
+
+def _bad(report: Report) -> list[ClauseResult]:
+    return [r for r in report.clauses if r.status is Status.VIOLATED or r.undecided]
+
+
+def _now(report: Report, code: Callable[[str], str]) -> str:
+    """The verdict, and the clauses that are not waived."""
+    names = ", ".join(code(r.id) for r in _bad(report) if r.waived is None)
+    return f"{report.verdict.value}{f' ({names})' if names else ''}"
 
 
 def _changed(found: Gated, prose: Callable[[str], str]) -> str:

@@ -180,10 +180,16 @@ class _Writer:
         yield '<section id="graphs"><h2>Graphs</h2>'
         if not self._report.drawings:
             yield "<p>Nothing to draw: one of the sides could not be followed to its end.</p>"
-        lit = {n.light for pair in self._report.drawings for side in pair for n in side.nodes}
+        drawn = [n for pair in self._report.drawings for side in pair for n in side.nodes]
+        lit = {node.light for node in drawn}
         keys = [f'<span class="{k.value}">{v}</span>' for k, v in _LIGHTS.items() if k in lit]
         if keys:
             yield f'<p class="legend">{"".join(keys)}</p>'
+        if any(node.stands for node in drawn):
+            yield (
+                "<p>Layers that repeat are drawn once; a node with a double frame stands for the"
+                " others. Layers in which the sides part are all drawn.</p>"
+            )
         for train, serve in self._report.drawings:
             yield f"<h3>{_text(train.title.capitalize())}</h3>"
             yield '<div class="pair">'

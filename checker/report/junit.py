@@ -13,15 +13,16 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from checker.report.model import ClauseResult, Report
+    from checker.report.places import Repository
 
 
-def render(report: Report) -> str:
+def render(report: Report, repository: Repository) -> str:
     """One test suite. Violated clauses fail, unproven ones are errors, others pass or are skipped.
 
     Exit status and failures tell the same story: what is waived, and what `--max-unproven` allows,
     is skipped with its reason.
     """
-    cases = [_case(report, result) for result in report.clauses]
+    cases = [_case(report, result, repository) for result in report.clauses]
     cases += [*_waivers(report)]
     counts = {kind: sum(case.find(kind) is not None for case in cases)
               for kind in ("failure", "error", "skipped")}  # fmt: skip
@@ -42,7 +43,7 @@ def render(report: Report) -> str:
     return f'<?xml version="1.0" encoding="UTF-8"?>\n{text}\n'
 
 
-def _case(report: Report, result: ClauseResult) -> ElementTree.Element:
+def _case(report: Report, result: ClauseResult, repository: Repository) -> ElementTree.Element:
     pair = f"{report.train.source} served by {report.serve.source}"
     case = ElementTree.Element("testcase", classname=_plain(pair), name=result.id, time="0")
     kind, message = _outcome(report, result)
@@ -51,7 +52,7 @@ def _case(report: Report, result: ClauseResult) -> ElementTree.Element:
         if kind != "skipped":
             kind = result.error.type if result.error else result.status.value
             ending.set("type", _plain(kind))
-        ending.text = "\n".join(map(_plain, _details(report, result)))
+        ending.text = "\n".join(map(_plain, _details(report, result, repository)))
     return case
 
 
@@ -84,8 +85,10 @@ def _outcome(report: Report, result: ClauseResult) -> tuple[str, str]:
             return "", ""
 
 
-def _details(report: Report, result: ClauseResult) -> list[str]:
-    lines = [f"trainer: {result.train.value}"] if result.train.value else []
+def _details(report: Report, result: ClauseResult, repository: Repository) -> list[str]:
+    place = repository.place_of(report, result)
+    lines = [f"shown at: {place.path}:{place.line}"] if place is not None else []
+    lines += [f"trainer: {result.train.value}"] if result.train.value else []
     lines += [f"server: {result.serve.value}"] if result.serve.value else []
     lines += [f"{place.source}: {place}" for _, place in upstream(report, result)]
     lines += [f"when: {' and '.join(result.when)}"] if result.when else []

@@ -2,7 +2,8 @@
 
 Code review tools show a finding at a line of the repository that is checked. Most of what is
 checked here lies elsewhere, so the line is the one that the user can change: in a fork, else in the
-configuration, else where the release is pinned.
+configuration, else where the release is pinned, else where the user's own contract states what is
+broken.
 """
 
 from __future__ import annotations
@@ -32,11 +33,14 @@ class Place:
 class Repository:
     """The user's repository: where findings are shown.
 
-    `root` is its folder. `pins` say where sources are named in it, by the sources' labels.
+    `root` is its folder. `pins` say where sources are named in it, by the sources' labels;
+    `clauses` where clauses stand that the user has added, by their ids (their paths start where the
+    program runs).
     """
 
     root: str = field(default_factory=lambda: root_above(Path.cwd()))
     pins: Mapping[str, Place] = field(default_factory=dict)
+    clauses: Mapping[str, Place] = field(default_factory=dict)
 
     def place_of(self, report: Report, result: ClauseResult) -> Place | None:
         """The line to show a result at; None where nothing of it lies in the repository."""
@@ -57,6 +61,10 @@ class Repository:
         for side in (report.serve, report.train):
             if side.source in self.pins:
                 yield self.pins[side.source]
+        stated = self.clauses.get(result.id)
+        path = None if stated is None else self._inside(Path(stated.path))
+        if stated is not None and path is not None:
+            yield Place(path, stated.line, stated.column)
 
     def _inside(self, path: Path) -> str | None:
         """A path as the repository has it; None for one that is not in it, or is installed."""

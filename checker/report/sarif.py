@@ -7,6 +7,7 @@ of either engine are related locations.
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import quote
 
@@ -87,8 +88,9 @@ def _result(
     for number, (side, location) in enumerate(lines):
         related.append(_related(report, side, location, number))
     locations: list[Json] = [_located(primary)] if primary is not None else []
-    if not locations and lines:  # nothing of it lies in the user's repository
-        locations = [{"physicalLocation": _physical(lines[0][1])}]
+    if not locations:  # nothing of it lies in the user's repository
+        found = _physical(lines[0][1]) if lines else _configured(report)
+        locations = [] if found is None else [{"physicalLocation": found}]
     return {
         "ruleId": result.id,
         **({} if index is None else {"ruleIndex": index}),
@@ -148,6 +150,15 @@ def _physical(location: Location) -> dict[str, Json]:
         "artifactLocation": {"uri": quote(location.path), "uriBaseId": location.source},
         "region": {"startLine": location.line, "startColumn": location.column},
     }
+
+
+def _configured(report: Report) -> dict[str, Json] | None:
+    """A configuration that lies elsewhere: code scanning takes no result without any location."""
+    given = [side.configured for side in (report.serve, report.train)]
+    path = next((c.path for c in given if c is not None and c.path is not None), None)
+    if path is None:
+        return None
+    return {"artifactLocation": {"uri": Path(path).absolute().as_uri()}}
 
 
 def _bases(report: Report, results: list[ClauseResult]) -> dict[str, Json]:

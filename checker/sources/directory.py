@@ -42,6 +42,7 @@ class DirectoryTree(Tree):
         self.released = None
         self._raw = raw
         self._listings: dict[str, frozenset[str]] = {}
+        self._folders: dict[str, str | None] = {}
 
     @property
     def fingerprint(self) -> str:
@@ -133,7 +134,23 @@ class DirectoryTree(Tree):
             ) from error
 
     def _place(self, path: str) -> str | None:
-        """The real path of a path of the tree; None when it leads out of the folder."""
+        """The real path of a path of the tree; None when it leads out of the folder.
+
+        Folders are followed once: a file in one is there unless it is a link itself.
+        """
+        folder, _, name = path.rpartition("/")
+        if folder not in self._folders:
+            self._folders[folder] = self._followed(folder)
+        above = self._folders[folder]
+        if above is None or name in ("", ".", ".."):
+            return self._followed(path)
+        place = f"{above.rstrip(os.sep)}{os.sep}{name}"
+        try:
+            return self._followed(path) if os.path.islink(place) else place
+        except (OSError, ValueError):
+            return None
+
+    def _followed(self, path: str) -> str | None:
         place = os.path.join(self.folder, path) if path else self.folder
         try:
             real = os.path.realpath(place)

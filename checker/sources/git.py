@@ -35,6 +35,7 @@ _QUIET = {
     "GIT_NO_LAZY_FETCH": "1",
     "LC_ALL": "C",
 }
+_FATAL = "fatal: "
 _FILE = ("100644", "100755")
 
 
@@ -222,6 +223,9 @@ def git(
         raise InputError("git is not installed", "install git, or name a folder", label) from None
     if done.returncode:
         said = done.stderr.decode("utf-8", "replace").strip().splitlines()
-        what = said[-1].removeprefix("fatal: ") if said else problem
-        raise InputError(what or "git cannot read it", remedy, label)
+        fatal = [line.removeprefix(_FATAL) for line in said if line.startswith(_FATAL)]
+        what = next(iter((*fatal, *said[-1:])), problem)
+        advice = [line.strip() for line in said if line.startswith("\t")]
+        do = f"run {advice[0]}" if fatal and advice else remedy
+        raise InputError(what or "git cannot read it", do, label)
     return done.stdout

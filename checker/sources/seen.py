@@ -7,11 +7,23 @@ every folder that was looked into counts, those in which something was not found
 from __future__ import annotations
 
 import hashlib
+from dataclasses import dataclass, field
 from typing import Any
 
 from checker.errors import InputError
 from checker.sources.directory import USUAL_ROOTS, DirectoryTree
 from checker.sources.tree import MissingMember, Tree, normal
+
+
+@dataclass(slots=True)
+class Changes:
+    """What is not as it was of what was read: files and folders, with digests of what they hold."""
+
+    files: dict[str, str] = field(default_factory=dict)
+    folders: dict[str, str] = field(default_factory=dict)
+
+    def __bool__(self) -> bool:
+        return bool(self.files or self.folders)
 
 
 def seen(tree: Tree) -> dict[str, Any]:
@@ -31,26 +43,43 @@ def also_seen(tree: Tree, record: dict[str, Any]) -> None:
     if not isinstance(tree, DirectoryTree):
         return
     tree.note_read(record["read"])
+    tree.is_read_elsewhere = True
     for folder in record["listed"]:
         tree.listdir(folder)
 
 
-def unchanged(tree: Tree, before: dict[str, Any]) -> bool:
-    """Whether a tree, opened anew, would still give what was read of it before."""
+def changes(tree: Tree, before: dict[str, Any]) -> Changes | None:
+    """What a tree, opened anew, would give otherwise than before; None for another tree.
+
+    So is one in which a file is no longer there that was read.
+    """
     now: dict[str, Any] = {"label": tree.label, "version": tree.version, "roots": [*tree.roots]}
     if any(before.get(key) != value for key, value in now.items()):
-        return False
+        return None
     if not isinstance(tree, DirectoryTree):
-        return bool(before.get("fingerprint") == tree.fingerprint)
+        return Changes() if before.get("fingerprint") == tree.fingerprint else None
+    was, found = before["listed"], Changes()
     try:
-        return all(
-            _names(tree, folder) == names for folder, names in before["listed"].items()
-        ) and all(
-            hashlib.sha256(tree.read(path)).hexdigest() == digest
-            for path, digest in before["read"].items()
-        )
+        folders = {folder: _names(tree, folder) for folder in was}
+        for path in before["read"]:
+            tree.read(path)
     except (KeyError, MissingMember, InputError):
-        return False
+        return None
+    found.folders = {folder: names for folder, names in folders.items() if names != was[folder]}
+    files = tree.read_digests
+    found.files = {path: files[path] for path, old in before["read"].items() if files[path] != old}
+    return found
+
+
+def updated(before: dict[str, Any], found: Changes) -> dict[str, Any]:
+    """What was read of a tree, as `seen` says it, after changes that do not matter."""
+    if not found:
+        return before
+    return {
+        **before,
+        "read": {**before["read"], **found.files},
+        "listed": {**before["listed"], **found.folders},
+    }
 
 
 def _names(tree: Tree, folder: str) -> str:

@@ -65,6 +65,7 @@ class Tree(ABC):
         roots: folders of the source under which import paths start: `""`, `"python/"`, `"src/"`.
         released: when the release was published, where the index says so.
         folder: where its files lie on disk, for a checkout.
+        is_read_elsewhere: whether some of what was read of it was read by another process.
     """
 
     label: str
@@ -78,6 +79,7 @@ class Tree(ABC):
         self._digests: dict[str, str] = {}
         self._contents: dict[str, bytes] = {}
         self._held = 0
+        self.is_read_elsewhere = False
 
     @property
     @abstractmethod
@@ -112,14 +114,25 @@ class Tree(ABC):
             InputError: it is there and is refused or cannot be had.
         """
         path = normal(path)
+        data = self.peek(path)
+        if path not in self._digests:
+            self._digests[path] = hashlib.sha256(data).hexdigest()
+        return data
+
+    def peek(self, path: str) -> bytes:
+        """As `read`, to see whether a file is as it was: nothing comes of it, so nothing is noted.
+
+        Raises:
+            MissingMember: there is no such file.
+            InputError: it is there and is refused or cannot be had.
+        """
+        path = normal(path)
         data = self._contents.get(path)
         if data is None:
             data = self._fetch(path)
             if self._held + len(data) <= _HELD:
                 self._contents[path] = data
                 self._held += len(data)
-            if path not in self._digests:
-                self._digests[path] = hashlib.sha256(data).hexdigest()
         return data
 
     def forget(self) -> None:
@@ -150,6 +163,11 @@ class Tree(ABC):
 
         raw = self._raw_metadata()
         return Metadata(parse_requirements(raw.requires), raw.requires_python)
+
+    @property
+    def requires(self) -> tuple[str, ...]:
+        """The declared requirements as they are written."""
+        return self._raw_metadata().requires
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} {self.label}>"

@@ -9,6 +9,6 @@ carries positions for free, and it parses these files ten times faster.
 """
 
 from checker.syntax.ledger import Ledger
-from checker.syntax.modules import ModuleFile, UnparsableModule, Workspace, first_defining
+from checker.syntax.modules import ModuleFile, UnparsableModule, Workspace
 
-__all__ = ["Ledger", "ModuleFile", "UnparsableModule", "Workspace", "first_defining"]
+__all__ = ["Ledger", "ModuleFile", "UnparsableModule", "Workspace"]

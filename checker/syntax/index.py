@@ -56,11 +56,13 @@ _CHANGING = frozenset(
 class Index:
     """`touching[name]`: the statements, in order, that a name's value depends on.
 
-    `effects`: the statements that may act on something outside the module.
+    `effects`: the statements that may act on something outside the module; `imports`: those at the
+    top that import names of other modules, `star_imports` all of them.
     """
 
     touching: dict[str, list[ast.stmt]] = field(default_factory=dict)
     effects: list[ast.stmt] = field(default_factory=list)
+    imports: list[ast.ImportFrom] = field(default_factory=list)
     star_imports: list[ast.ImportFrom] = field(default_factory=list)
 
 
@@ -69,8 +71,10 @@ def index(body: list[ast.stmt]) -> Index:
     found = Index()
     reach = _Reach(body)
     for stmt in body:
-        if isinstance(stmt, ast.ImportFrom) and any(alias.name == "*" for alias in stmt.names):
-            found.star_imports.append(stmt)
+        if isinstance(stmt, ast.ImportFrom):
+            found.imports.append(stmt)
+            if any(alias.name == "*" for alias in stmt.names):
+                found.star_imports.append(stmt)
         acted = [name for name in _acted(stmt) if name not in reach.imported]
         for name in dict.fromkeys([*touched(stmt), *acted, *reach.changed_by(stmt)]):
             found.touching.setdefault(name, []).append(stmt)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     import ast
@@ -24,7 +24,9 @@ class Ledger:
     which names were found to be packages. `names`: by module name, the names that were asked of it;
     `whole`: modules that were walked over. `files` and `folders`: what was read and listed apart
     from modules, as (number of the tree, path); `searches`: the modules of a package that were
-    found to hold a word; `texts`: packages of which all modules were read.
+    found to hold a word, those first that seem to define it, each with whether it does; `texts`:
+    packages of which all modules were read. `broken`: where modules are that cannot be parsed.
+    `inherited`: by digest, what results that were given again depend on.
     """
 
     modules: dict[str, ModuleFile | None] = field(default_factory=dict)
@@ -33,8 +35,10 @@ class Ledger:
     whole: set[str] = field(default_factory=set)
     files: set[tuple[int, str]] = field(default_factory=set)
     folders: set[tuple[int, str]] = field(default_factory=set)
-    searches: dict[tuple[str, str], list[str]] = field(default_factory=dict)
+    searches: dict[tuple[str, str], list[tuple[str, bool]]] = field(default_factory=dict)
     texts: set[str] = field(default_factory=set)
+    broken: dict[str, tuple[int, str, bool]] = field(default_factory=dict)
+    inherited: dict[str, dict[str, Any]] = field(default_factory=dict)
 
     def add(self, other: Ledger) -> None:
         """Takes over what another piece of work has asked."""
@@ -47,6 +51,8 @@ class Ledger:
         self.folders |= other.folders
         self.searches.update(other.searches)
         self.texts |= other.texts
+        self.broken.update(other.broken)
+        self.inherited.update(other.inherited)
 
 
 class Asked(Mapping[str, "list[ast.stmt]"]):
@@ -62,11 +68,11 @@ class Asked(Mapping[str, "list[ast.stmt]"]):
         self._ledgers = ledgers
 
     def __getitem__(self, name: str) -> list[ast.stmt]:
-        self._note(name)
+        self.note(name)
         return self._touching[name]
 
     def __contains__(self, name: object) -> bool:
-        self._note(str(name))
+        self.note(str(name))
         return name in self._touching
 
     def __iter__(self) -> Iterator[str]:
@@ -77,7 +83,8 @@ class Asked(Mapping[str, "list[ast.stmt]"]):
     def __len__(self) -> int:
         return len(self._touching)
 
-    def _note(self, name: str) -> None:
+    def note(self, name: str) -> None:
+        """Notes that a name was asked for."""
         for ledger in self._ledgers:
             ledger.names.setdefault(self._module, set()).add(name)
 

@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-import ast
-import warnings
-from collections import OrderedDict
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Protocol
-from weakref import WeakValueDictionary
+from typing import TYPE_CHECKING, Any, Protocol
 
-from checker.syntax.index import Index, index
+from checker.syntax.index import Index
 from checker.syntax.ledger import Asked, Ledger, Watched
+from checker.syntax.recent import recent
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    import ast
+    from collections.abc import Iterable, Iterator, Sequence
 
-_KEPT = 768 * 1024
-"""Bytes of source whose syntax is kept for others: it takes forty times as much memory."""
+EFFECTS, IMPORTS = "<effects>", "<imports>"
+"""What of a module may be asked for besides names; no name is written so."""
 
 
 class TreeLike(Protocol):
@@ -106,64 +104,35 @@ class ModuleFile:
     @property
     def effects(self) -> list[ast.stmt]:
         """The statements that may act on something outside the module."""
-        self._whole()
+        self.touching.note(EFFECTS)
         return self._index.effects
 
     @property
+    def imports(self) -> list[ast.ImportFrom]:
+        """The statements at the top that import names of other modules."""
+        self.touching.note(IMPORTS)
+        return self._index.imports
+
+    @property
     def star_imports(self) -> list[ast.ImportFrom]:
-        """The statements that import all names of another module."""
-        if self._index.star_imports:
-            self._whole()
+        """The statements that import all names of another module; every result depends on them."""
         return self._index.star_imports
 
     def statements_of(self, names: Iterable[str]) -> list[ast.stmt]:
         """The statements that any of these names depends on, in order; nothing is noted."""
-        wanted = {id(s): s for name in names for s in self._index.touching.get(name, ())}
-        return sorted(wanted.values(), key=lambda s: (s.lineno, s.col_offset))
+        return statements_of(self._index, names)
 
     def _whole(self) -> None:
         for ledger in self._ledgers:
             ledger.whole.add(self.name)
 
 
-class _Recent:
-    """The syntax of files that were parsed last.
-
-    Both sides stand on libraries that are often the same, and neighbouring releases have most of
-    their files in common. Nobody changes what is given here. A workspace holds what it has found
-    for as long as it lives, and so long others are given the same.
-    """
-
-    def __init__(self, most: int) -> None:
-        self._most = most
-        self._held = 0
-        self._files: OrderedDict[bytes, tuple[list[ast.stmt], Index]] = OrderedDict()
-        self._living: WeakValueDictionary[bytes, ModuleFile] = WeakValueDictionary()
-
-    def lives(self, data: bytes, module: ModuleFile) -> None:
-        """Tells of a module that was made of a file."""
-        self._living[data] = module
-
-    def parsed(self, data: bytes) -> tuple[list[ast.stmt], Index]:
-        """A file's statements and their index."""
-        known = self._files.get(data)
-        if known is not None:
-            self._files.move_to_end(data)
-            return known
-        living = self._living.get(data)
-        if living is not None:
-            return living.syntax
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            body = ast.parse(data).body
-        found = self._files[data] = body, index(body)
-        self._held += len(data)
-        while self._held > self._most and len(self._files) > 1:
-            self._held -= len(self._files.popitem(last=False)[0])
-        return found
-
-
-_recent = _Recent(_KEPT)
+def statements_of(found: Index, names: Iterable[str]) -> list[ast.stmt]:
+    """The statements of an indexed module that any of these names depends on, in order."""
+    groups: dict[str, Sequence[ast.stmt]] = {IMPORTS: found.imports, EFFECTS: found.effects}
+    asked = [groups[n] if n in groups else found.touching.get(n, ()) for n in names]
+    wanted = {id(statement): statement for group in asked for statement in group}
+    return sorted(wanted.values(), key=lambda s: (s.lineno, s.col_offset))
 
 
 def parse_module(
@@ -176,7 +145,7 @@ def parse_module(
     """
     try:
         data = tree.read(path)
-        body, found = _recent.parsed(data)
+        body, found = recent.parsed(data)
     except SyntaxError as error:
         raise UnparsableModule(
             tree.label,
@@ -190,28 +159,30 @@ def parse_module(
     except ValueError as error:  # null bytes, bad source encoding
         raise UnparsableModule(tree.label, path, 1, 1, str(error)) from None
     module = ModuleFile(name, tree, path, is_package, body, index=found, ledgers=ledgers)
-    _recent.lives(data, module)
+    recent.lives(data, module)
     return module
 
 
-def first_defining(texts: Mapping[str, bytes], name: str) -> list[str]:
-    """Modules in the order in which to look for a class that one of them defines."""
-    start = b"class " + name.encode()
-    return sorted(texts, key=lambda module: (start not in texts[module], module))
+def holds(text: bytes, word: str) -> tuple[bool, bool]:
+    """Whether a file holds a word, and whether it seems to define a class of that name."""
+    wanted = word.encode()
+    return wanted in text, b"class " + wanted in text
 
 
 class Workspace:
     """The trees of one engine and what it stands on, searched in order.
 
-    Files are parsed once, when asked for.
+    Files are parsed once, when asked for. `ledger` notes everything that is asked.
     """
 
     def __init__(self, trees: list[TreeLike]) -> None:
         self._trees = trees
         self._modules: dict[str, ModuleFile | None] = {}
         self._packages: dict[str, bool] = {}
-        self._ledgers: list[Ledger] = []
+        self.ledger = Ledger()
+        self._ledgers: list[Ledger] = [self.ledger]
         self._texts: dict[str, dict[str, tuple[int, str, bytes]]] = {}
+        self._naming: dict[tuple[str, str], list[tuple[str, bool]]] = {}
         self.trees: list[TreeLike] = [Watched(t, n, self._ledgers) for n, t in enumerate(trees)]
 
     @property
@@ -243,20 +214,35 @@ class Workspace:
     def find(self, name: str) -> ModuleFile | None:
         """The parsed module called `name`, or None when no tree holds a file for it."""
         if name not in self._modules:
-            self._modules[name] = self._load(name)
+            try:
+                self._modules[name] = self._load(name)
+            except UnparsableModule:
+                self._note_broken(name)
+                raise
         found = self._modules[name]
         for ledger in self._ledgers:
             ledger.modules[name] = found
         return found
+
+    def _note_broken(self, name: str) -> None:
+        place = self.place(name)
+        assert place is not None  # noqa: S101 - a file lies there
+        for ledger in self._ledgers:
+            ledger.broken[name] = place
+
+    def inherit(self, digest: str, needs: dict[str, Any]) -> None:
+        """Notes what a result depends on that was given again."""
+        for ledger in self._ledgers:
+            ledger.inherited[digest] = needs
 
     def place(self, name: str) -> tuple[int, str, bool] | None:
         """Where a module's file is: the number of its tree, its path, whether it is a package."""
         relative = name.replace(".", "/")
         for number, tree in enumerate(self._trees):
             for root in tree.roots:
-                for path, is_package in (
-                    (f"{root}{relative}.py", False),
+                for path, is_package in (  # Python takes the package where there are both
                     (f"{root}{relative}/__init__.py", True),
+                    (f"{root}{relative}.py", False),
                 ):
                     if tree.exists(path):
                         return number, path, is_package
@@ -283,37 +269,36 @@ class Workspace:
     def texts(self, package: str) -> dict[str, bytes]:
         """The modules that lie directly in a package, with their content; read once."""
         if package not in self._texts:
-            folder = package.replace(".", "/") + "/"
-            found: dict[str, tuple[int, str, bytes]] = {}
-            for number, tree in enumerate(self._trees):
-                for path in (root + folder for root in tree.roots):
-                    for entry in sorted(tree.listdir(path)):
-                        if entry.endswith(".py") and entry[:-3] not in found:
-                            found[entry[:-3]] = number, path + entry, tree.read(path + entry)
-            self._texts[package] = found
+            self._texts[package] = self._direct(package)
         for ledger in self._ledgers:
             ledger.texts.add(package)
             ledger.files.update((number, path) for number, path, _ in self._texts[package].values())
         return {name: text for name, (_, _, text) in self._texts[package].items()}
+
+    def _direct(self, package: str) -> dict[str, tuple[int, str, bytes]]:
+        """The modules directly in a package: the number of the tree, the path, the content."""
+        folder = package.replace(".", "/") + "/"
+        found: dict[str, tuple[int, str, bytes]] = {}
+        for number, tree in enumerate(self._trees):
+            for path in (root + folder for root in tree.roots):
+                for entry in sorted(tree.listdir(path)):
+                    if entry.endswith(".py") and entry[:-3] not in found:
+                        found[entry[:-3]] = number, path + entry, tree.read(path + entry)
+        return found
 
     def naming(self, package: str, word: str) -> list[str]:
         """The modules directly in a package whose files hold a word.
 
         What does not hold it can neither define nor list it; what seems to define it comes first.
         """
-        folder, wanted = package.replace(".", "/") + "/", word.encode()
-        texts: dict[str, bytes] = {}
-        for tree in self._trees:
-            for path in (root + folder for root in tree.roots):
-                for entry in sorted(tree.listdir(path)):
-                    if entry.endswith(".py") and entry[:-3] not in texts:
-                        text = tree.read(path + entry)
-                        if wanted in text:
-                            texts[entry[:-3]] = text
-        found = first_defining(texts, word)
+        if (package, word) not in self._naming:
+            texts = self._texts.get(package) or self._direct(package)
+            said = {name: holds(text, word) for name, (_, _, text) in texts.items()}
+            found = [(name, defines) for name, (held, defines) in said.items() if held]
+            self._naming[package, word] = sorted(found, key=lambda f: (not f[1], f[0]))
         for ledger in self._ledgers:
-            ledger.searches[package, word] = found
-        return found
+            ledger.searches[package, word] = self._naming[package, word]
+        return [name for name, _ in self._naming[package, word]]
 
     def owns(self, name: str) -> bool:
         """Whether the top-level package of `name` is in one of the trees.

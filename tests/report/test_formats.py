@@ -13,13 +13,14 @@ import jsonschema
 import pytest
 
 from checker.console import save
+from checker.contract.added import added
 from checker.location import Location
 from checker.report.formats import Rendering, render
 from checker.report.github import render as render_github
 from checker.report.junit import render as render_junit
 from checker.report.markdown import code, plain
 from checker.report.markdown import render as render_markdown
-from checker.report.model import ClauseResult, Configured, Report, Severity, Status
+from checker.report.model import ClauseResult, Configured, Report, Severity, SideValue, Status
 from checker.report.places import Place, Repository
 from checker.report.sarif import document
 from checker.request import FORMATS
@@ -28,6 +29,7 @@ from tests.report import samples
 EVERY = (samples.VIOLATED, samples.UNPROVEN, samples.HOLDS, samples.LATER, samples.NOT_APPLICABLE)
 SCHEMA = json.loads(Path(__file__).with_name("sarif.schema.json").read_text("utf-8"))
 NOWHERE = Repository("/nowhere")
+PINNED = Repository("/nowhere", {"server==2.0": Place("uv.lock", 17)})
 
 
 def sarif(report: Report, repository: Repository = NOWHERE) -> dict[str, Any]:
@@ -95,6 +97,17 @@ def test_sarif_s_primary_location_is_the_key_in_the_user_s_configuration(tmp_pat
     assert physical["region"]["startLine"] == 3
 
 
+def test_sarif_has_a_location_for_what_no_line_of_the_repository_says(tmp_path: Path) -> None:
+    config = tmp_path / "config.json"
+    config.write_text("{}")
+    bare = replace(samples.VIOLATED, train=SideValue("x", ()), serve=SideValue("y", ()), error=None)
+    report = samples.report(bare)
+    assert sarif(report)["results"][0]["locations"] == []
+    serve = replace(report.serve, configured=Configured(str(config), None, None))
+    (place,) = sarif(replace(report, serve=serve))["results"][0]["locations"]
+    assert place == {"physicalLocation": {"artifactLocation": {"uri": config.as_uri()}}}
+
+
 def test_a_line_of_a_fork_comes_before_a_configuration(tmp_path: Path) -> None:
     fork = tmp_path / "fork"
     (fork / "server").mkdir(parents=True)
@@ -113,6 +126,48 @@ def test_a_pin_is_where_a_release_is_named() -> None:
     home = Repository("/nowhere", {"server==2.0": Place("uv.lock", 17)})
     report = samples.report(samples.VIOLATED)
     assert home.place_of(report, samples.VIOLATED) == Place("uv.lock", 17)
+
+
+CLAUSE = """\
+version: 1
+clauses:
+  - title: a clause of mine
+    id: my-clause
+    statement: Something is the same on both sides.
+    why: It matters for some reason.
+    effect: It shows in some way.
+    remedy: Do something about it.
+    severity: error
+    implemented: true
+    fixtures: {holds: as they are, violated: embedding not normed}
+    owns: [{wire: embeds}]
+"""
+
+
+def test_a_clause_of_the_user_s_own_is_shown_where_nothing_else_is_theirs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("checks").mkdir()
+    Path("checks/ours.yaml").write_text(CLAUSE)
+    files = added([Path("checks/ours.yaml")])
+    violated = replace(samples.VIOLATED, id="my-clause")
+    report = samples.report(violated, replace(samples.VIOLATED, id="mlp"))
+    home = Rendering(files, repository=Repository(str(tmp_path)))
+    log = json.loads(render(report, "sarif", home))
+    jsonschema.Draft202012Validator(SCHEMA).validate(log)
+    found = {r["ruleId"]: r["locations"][0] for r in log["runs"][0]["results"]}
+    physical = found["my-clause"]["physicalLocation"]
+    assert physical["artifactLocation"] == {"uri": "checks/ours.yaml", "uriBaseId": "%SRCROOT%"}
+    assert physical["region"]["startLine"] == 4
+    assert found["mlp"]["physicalLocation"]["artifactLocation"]["uriBaseId"] == "server==2.0"
+    assert "::error file=checks/ours.yaml,line=4," in render(report, "github", home)
+    assert "shown at: checks/ours.yaml:4" in render(report, "junit", home)
+    # What is nearer comes first, and another repository's file is none of this one.
+    pinned = Repository(str(tmp_path), {"server==2.0": Place("uv.lock", 17)})
+    assert "file=uv.lock,line=17" in render(report, "github", Rendering(files, repository=pinned))
+    elsewhere = Rendering(files, repository=Repository(str(tmp_path / "other")))
+    assert "::error title=my-clause" in render(report, "github", elsewhere)
 
 
 def test_what_is_installed_is_not_the_user_s_repository(tmp_path: Path) -> None:
@@ -168,7 +223,7 @@ def test_what_is_waived_changes_the_exit_status_and_not_the_verdict() -> None:
 
 
 def junit(report: Report) -> dict[str, ElementTree.Element]:
-    root = ElementTree.fromstring(render_junit(report))
+    root = ElementTree.fromstring(render_junit(report, PINNED))
     suite = root[0]
     cases = {str(case.get("name")): case for case in suite}
     for kind, attribute in (("failure", "failures"), ("error", "errors"), ("skipped", "skipped")):
@@ -187,6 +242,7 @@ def test_junit_has_a_case_for_every_clause() -> None:
     failure = cases["first"][0]
     assert failure.get("message") == "one is normed, the other is not"
     assert "server/draft.py:40" in str(failure.text)
+    assert str(failure.text).startswith("shown at: uv.lock:17\n")
 
 
 def test_junit_fails_when_the_exit_status_does() -> None:
@@ -205,7 +261,7 @@ def test_junit_holds_text_that_xml_cannot() -> None:
 
 
 def test_github_annotates_findings_alone() -> None:
-    home = Repository("/nowhere", {"server==2.0": Place("uv.lock", 17)})
+    home = PINNED
     text = render_github(samples.report(*EVERY), samples.CONTRACT, home)
     first, second = text.splitlines()
     assert first.startswith("::error file=uv.lock,line=17,title=first%3A title of first::one is")

@@ -14,11 +14,13 @@ from pathlib import Path
 import pytest
 
 from checker.cli import main
+from checker.data import FIXTURES
 from checker.report.html import page
 from checker.report.model import Report
 from tests.report import samples
 from tests.report.test_drawing import SMALL
 
+ENGINES, EXAMPLE = FIXTURES / "engines", FIXTURES / "example"
 EVERY = (samples.VIOLATED, samples.UNPROVEN, samples.HOLDS, samples.LATER, samples.RAISING)
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 VOID = {"meta", "link", "br", "img", "input", "hr"}
@@ -167,3 +169,26 @@ def test_the_page_follows_the_reader_s_choice_of_dark(real: str, tmp_path: Path)
     dark = look(browser(), real, 1300, tmp_path, dark=True)
     assert light["page"] != dark["page"]
     assert light["lit"] != dark["lit"]
+
+
+def test_the_page_of_a_deep_draft_is_short(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Layers that repeat are drawn once; where the sides part is lit whatever is folded."""
+    monkeypatch.chdir(tmp_path)
+    words = ["verify", "-q", "--output=html=x.html", f"--target={EXAMPLE / 'target.json'}"]
+    words += [f"--train={ENGINES / 'toy_trainer'}", f"--serve={ENGINES / 'toy_server'}"]
+    sizes = []
+    for layers in (1, 20):
+        for name in ("train", "serve"):
+            config = json.loads((EXAMPLE / f"{name}.json").read_text("utf-8"))
+            inner = config.get("transformer_layer_config", config)
+            inner["num_hidden_layers"] = layers
+            Path(f"{name}.json").write_text(json.dumps(config))
+        assert main([*words, "--train-config=train.json", "--serve-config=serve.json"]) == 1
+        text = Path("x.html").read_text("utf-8")
+        sizes.append(len(text))
+        Markup(text)
+        assert 'class="node different' in text
+    assert "18 more layers like this" in text
+    assert sizes[1] < 2.5 * sizes[0]

@@ -147,3 +147,12 @@ def test_what_is_wrong_with_a_source_is_said_whatever_engines_there_are(
     example += ["--target", str(FIXTURES / "example" / "target.json")]
     assert main(["verify", *example, "--serve", spec.format(repository)]) == 2
     assert said in capsys.readouterr().err
+
+
+def test_what_git_advises_is_the_remedy(repository: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As where a repository belongs to somebody else."""
+    monkeypatch.setenv("GIT_TEST_ASSUME_DIFFERENT_OWNER", "1")
+    with pytest.raises(InputError) as caught:
+        open_source(f"git:{repository}@HEAD")
+    assert "dubious ownership" in caught.value.message
+    assert caught.value.remedy.startswith("run git config --global --add safe.directory")

@@ -85,3 +85,11 @@ def test_what_cannot_be_parsed_says_where_and_why(source: bytes, line: int, reas
 
 def test_warnings_of_checked_code_are_not_ours() -> None:
     assert Workspace([Tree({"a.py": b"x = '\\d'\ny = () is ()"})]).find("a") is not None
+
+
+def test_a_package_comes_before_a_module_of_its_name() -> None:
+    workspace = Workspace([Tree({"a.py": b"x = 1", "a/__init__.py": b"x = 2", "b.py": b""})])
+    found = workspace.find("a")
+    assert found is not None
+    assert found.is_package
+    assert workspace.place("b") == (0, "b.py", False)
