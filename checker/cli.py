@@ -36,6 +36,11 @@ _SUBJECT = ("train", "serve", "train_with", "serve_with", "draft", "serve_draft"
 """Words that make another check than the settings': it says nothing about their baseline."""
 
 
+_BEFORE_GARBAGE = {"capture": 3_000_000}
+"""Objects that may come to lie about before garbage is looked for, where a command makes many and
+keeps nearly all of them to its end."""
+
+
 class _Terminated(KeyboardInterrupt):
     """The process was asked to end, politely."""
 
@@ -149,7 +154,7 @@ def _run(argv: Sequence[str], progress: Progress) -> int:
     }
     # Syntax trees and graphs live until the end: looking for garbage among them takes as long as
     # everything else together.
-    gc.set_threshold(1_000_000, 50, 100)
+    gc.set_threshold(_BEFORE_GARBAGE.get(given.command, 1_000_000), 50, 100)
     try:
         status = commands[given.command](given, progress)
     except InputError as error:

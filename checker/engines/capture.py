@@ -7,7 +7,7 @@ import sys
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from checker.engines import handover, pins, registry
+from checker.engines import alike, handover, pins, registry
 from checker.engines.stages import Inputs, machine_for, run_stage, stage_module
 from checker.graph.terms import Pool
 from checker.interpreter.numbered import DIFFERS
@@ -167,26 +167,74 @@ def capture(subject: Subject, question: Question, inputs: Inputs | None = None) 
     Each in turn and all together. Combinations that the server refuses say nothing, as long as it
     takes others. Where a short cut through a loop is what leaves something open, none is taken.
     """
-    found = _captured(subject, question, inputs, shortened=True)
+    shared = alike.Shared(subject, question, inputs)
+
+    def work(run: alike.Run) -> Captured:
+        return _run(subject, question, inputs, run)
+
+    first = _original(subject, question, inputs, shared)
+    if first is not None:
+        if not shared.tells_of(first):
+            shared.run(work, instead=True)
+        known = shared.get(first, question)
+        if known is not None:
+            return known
+    return shared.run(work)
+
+
+def _original(
+    subject: Subject, question: Question, inputs: Inputs | None, shared: alike.Shared
+) -> ClassValue | None:
+    """The class that a target is a second name of, or that was run before under this one."""
+    m, stage = _machine(subject, _inputs(question, inputs), ()), _stage(subject)
+    if subject.engine.eager:
+        return None  # its modules change one another when they are imported
+    if not shared.has(question.target) and not registry.is_bare(m, stage, question.target):
+        return None
+    try:
+        cls = registry.named(m, stage, question.target)
+    except (Raised, Stuck, UnparsableModule, RecursionError):
+        return None
+    if cls is None or m.decisions or cls.lookup(stage.setter) is None:
+        return None
+    return alike.original(cls)
+
+
+def _run(subject: Subject, question: Question, inputs: Inputs | None, run: alike.Run) -> Captured:
+    """What `capture` gives, from runs of its own."""
+    found = _captured(subject, question, inputs, run, shortened=True)
     said = (found.reason, *found.decisions)
     if not found.is_decided and any(DIFFERS in text for text in said):
-        return _captured(subject, question, inputs, shortened=False)
+        return _captured(subject, question, inputs, run, shortened=False)
     return found
 
 
+def _inputs(question: Question, inputs: Inputs | None) -> Inputs:
+    """What a target is run with."""
+    inputs = replace(inputs or Inputs({}), target_config=question.config)
+    if question.launch is None:
+        return inputs
+    settings = {**inputs.settings, "tp": question.ranks}
+    return replace(inputs, settings=settings, launch=question.launch)
+
+
 def _captured(
-    subject: Subject, question: Question, inputs: Inputs | None, *, shortened: bool
+    subject: Subject,
+    question: Question,
+    inputs: Inputs | None,
+    run: alike.Run,
+    *,
+    shortened: bool,
 ) -> Captured:
     """What `capture` gives, by loops with or without short cuts."""
-    inputs = replace(inputs or Inputs({}), target_config=question.config)
-    if question.launch is not None:
-        settings = {**inputs.settings, "tp": question.ranks}
-        inputs = replace(inputs, settings=settings, launch=question.launch)
+    inputs = _inputs(question, inputs)
     results: list[Captured] = []
     pending: list[tuple[bool, ...]] = [()]
     first: list[Decision] = []
     for script in pending:
-        found, decisions = _one_path(subject, question, inputs, script, shortened=shortened)
+        found, decisions = _one_path(
+            subject, question, inputs, script, run=run, shortened=shortened
+        )
         if os.environ.get("EAGLE3_CHECK_DEBUG"):
             sys.stderr.write(f"path {script}: {found} {[d.text for d in decisions]}\n")
         if found.is_stuck:
@@ -234,12 +282,13 @@ def _one_path(
     inputs: Inputs,
     script: tuple[bool, ...],
     *,
+    run: alike.Run,
     shortened: bool,
 ) -> tuple[Captured, list[Decision]]:
     """What comes of one way; nothing can be said where a summary stands for what was not read."""
     m = _machine(subject, inputs, script)
     outline = Outline(question.layers, shortened=shortened)
-    found, decisions = _followed(m, subject, question, inputs, outline)
+    found, decisions = _followed(m, subject, question, inputs, outline, run=run)
     other = None if found.is_stuck else pins.changed(subject.workspace, m.pins)
     if other is None:
         return found, decisions
@@ -250,7 +299,13 @@ def _one_path(
 
 
 def _followed(
-    m: Machine, subject: Subject, question: Question, inputs: Inputs, outline: Outline
+    m: Machine,
+    subject: Subject,
+    question: Question,
+    inputs: Inputs,
+    outline: Outline,
+    *,
+    run: alike.Run,
 ) -> tuple[Captured, list[Decision]]:
     stage = _stage(subject)
     blank = Captured(question.target, question.ids)
@@ -264,6 +319,7 @@ def _followed(
         if cls is None:
             message = f"no class is registered for {question.target}"
             return replace(blank, error=CaptureError("ValueError", message, None)), []
+        cls = run.watched(m, cls)
         blank = replace(blank, setter=_place(cls, stage.setter))
         m.outline = outline
         module = stage_module(m, subject.engine, inputs)

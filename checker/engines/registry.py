@@ -7,6 +7,7 @@ import re
 import sys
 from typing import TYPE_CHECKING
 
+from checker.engines import alike
 from checker.interpreter import imports
 from checker.interpreter.outline import said
 from checker.interpreter.values import ClassValue, Raised, Stuck
@@ -71,6 +72,18 @@ def named(m: Machine, stage: CaptureStage, name: str) -> ClassValue | None:
     return next(
         (cls for cls in (_defined(m, stage, module, name) for module in likely) if cls), None
     )
+
+
+def is_bare(m: Machine, stage: CaptureStage, name: str) -> bool:
+    """Whether a class of that name may be one that adds nothing to another.
+
+    Only the file that seems to define it is opened: a class that is missed is run itself.
+    """
+    for module in m.workspace.naming(stage.package, name)[:1]:
+        file = m.workspace.find(f"{stage.package}.{module}")
+        if file is not None and name in file.touching:
+            return any(alike.is_bare(node) for node in file.touching[name])
+    return False
 
 
 def mentioned(m: Machine, stage: CaptureStage, name: str) -> bool:

@@ -51,11 +51,18 @@ def get(m: Machine, value: Value, name: str, special: bool = False) -> Value:
         Raised: AttributeError of the checked program.
     """
     found = _find(m, value, name, special)
-    if found is MISSING and m.outline is not None and m.outline.is_built(value):
+    return absent(m, value, name) if found is MISSING else found
+
+
+def absent(m: Machine, value: Value, name: str) -> Unknown:
+    """What stands for an attribute that an object built in outline is not seen to have.
+
+    Raises:
+        Raised: AttributeError of the checked program, for any other.
+    """
+    if m.outline is not None and m.outline.is_built(value):
         return m.unknown(f"{name} of a {type_name(value)}, which nothing is seen to set")
-    if found is MISSING:
-        raise _no_attribute(m, value, name)
-    return found
+    raise _no_attribute(m, value, name)
 
 
 def _no_attribute(m: Machine, value: Value, name: str) -> Raised:
@@ -212,18 +219,21 @@ def _of_property(m: Machine, value: Property, name: str) -> Value:
 
 def put(m: Machine, value: Value, name: str, new: Value) -> None:
     """`value.name = new`."""
-    if m.loop is not None:
+    if m.loop is not None and type(value) is not Instance:
         known = value.names.get(name, MISSING) if isinstance(value, Open) else MISSING
         if not isinstance(value, (Instance, Tensor, SuperValue)) and known is not new:
             m.loop.spoiled = True
     match value:
         case Instance():
-            custom = value.cls.lookup("__setattr__")
-            if custom is not None and isinstance(custom[0], Function):
-                calls.call(m, custom[0], [value, name, new], {})
+            custom = instance_attributes.hook(m, value.cls, "__setattr__")
+            if custom is not None:
+                calls.call(m, custom, [value, name, new], {})
                 return
             plain_put(m, value, name, new)
         case ClassValue():
+            if m.watch is not None:
+                m.watch.changed(value)
+            m.hooks.clear()
             value.namespace[name] = new
         case ModuleValue():
             value.scope.names[name] = new
@@ -249,11 +259,15 @@ def put(m: Machine, value: Value, name: str, new: Value) -> None:
 
 def plain_put(m: Machine, value: Instance, name: str, new: Value) -> None:
     """`object.__setattr__`."""
-    if m.outline is not None:
-        if m.loop is not None:
+    outline = m.outline
+    if outline is not None:
+        key = id(value)
+        if m.loop is not None and key in outline.indices:
             m.loop.touched(value)
-        m.outline.check_passed(m, value)
-        m.outline.ensure(m, value)
+        if key in outline.passed:
+            outline.check_passed(m, value)
+        if key in outline.pending:
+            outline.ensure(m, value)
     found = value.cls.lookup(name)
     if found is not None:
         target = found[0]
@@ -290,6 +304,9 @@ def plain_remove(m: Machine, value: Value, name: str) -> None:
         case Instance(attrs=attrs) | Function(attrs=attrs):
             held = attrs
         case ClassValue(namespace=namespace):
+            if m.watch is not None:
+                m.watch.changed(value)
+            m.hooks.clear()
             held = namespace
         case Tensor():
             held = value.extra

@@ -230,6 +230,8 @@ def type_of(m: Any, value: Value) -> Value:
 
     match value:
         case Instance():
+            if m.watch is not None:
+                m.watch.saw(value.cls)
             return value.cls
         case Unknown():
             return value
@@ -354,6 +356,8 @@ def _is_of_class(m: Machine, value: Value, kind: ClassValue) -> bool | Unknown:
 
     if kind.module is None and kind.name == "object":
         return True
+    if m.watch is not None:
+        m.watch.asked(kind)
     if isinstance(value, Instance):
         if value.cls.is_subclass(kind):
             return True
@@ -388,6 +392,8 @@ def is_subclass(m: Machine, cls: Value, kinds: Value) -> bool | Unknown:
         if isinstance(kind, (Unknown, External)):
             verdict = m.unknown("issubclass of a class that is not described")
         elif isinstance(kind, ClassValue):
+            if m.watch is not None:
+                m.watch.asked(kind)
             builtin = kind.module is None and kind.host is not None and cls.host == kind.host
             if cls.is_subclass(kind) or builtin or (kind.module is None and kind.name == "object"):
                 return True

@@ -22,6 +22,7 @@ from checker.interpreter.values import (
     BoundMethod,
     ClassMethod,
     ClassValue,
+    Code,
     External,
     Function,
     Instance,
@@ -119,7 +120,8 @@ def call_function(
     node, code = function.node, scope.code
     first = next(iter(scope.names.values()), None)
     frame = Frame(scope, function.module, function.name, node, function.owner, first)
-    frame.lenient = m.outline is not None and outline_building.is_lenient(m, function.name, first)
+    if m.outline is not None and function.name == "__init__":
+        frame.lenient = outline_building.is_constructor(m, first)
     if isinstance(node, ast.Lambda):
         body = node.body
         return m.run_in(frame, lambda: expressions.evaluate(m, frame, body))
@@ -156,27 +158,31 @@ def bind(m: Machine, function: Function, args: list[Value], kwargs: dict[str, Va
     Raises:
         Raised: TypeError of the checked program when they do not fit.
     """
-    spec = function.node.args
-    names = [a.arg for a in (*spec.posonlyargs, *spec.args)]
-    scope = Scope(parent=function.closure, code=scopes.code_of(m, function.node))
+    code = scopes.code_of(m, function.node)
+    names = code.parameters
+    scope = Scope(dict(zip(names, args)), function.closure, code)  # noqa: B905 - as many as fit
+    if len(args) == len(names) and not kwargs and not code.named and code.rest is None:
+        if code.rest_named is not None:
+            scope.names[code.rest_named] = {}
+        return scope
     bound = scope.names
     rest = dict(kwargs)
-    bound.update(zip(names, args, strict=False))
-    if len(args) > len(names) and spec.vararg is None:
+    if len(args) > len(names) and code.rest is None:
         text = f"takes {len(names)} positional arguments but {len(args)} were given"
         raise _misfit(m, function, f"{function.name}() {text}")
-    _bind_positional(m, function, names, bound, rest)
-    if spec.vararg is not None:
-        bound[spec.vararg.arg] = tuple(args[len(names) :])
-    for arg in spec.kwonlyargs:
-        if arg.arg in rest:
-            bound[arg.arg] = rest.pop(arg.arg)
-        elif arg.arg in function.kw_defaults:
-            bound[arg.arg] = _default(m, function.kw_defaults[arg.arg])
+    if len(args) < len(names) or rest:
+        _bind_positional(m, function, code, bound, rest)
+    if code.rest is not None:
+        bound[code.rest] = tuple(args[len(names) :])
+    for name in code.named:
+        if name in rest:
+            bound[name] = rest.pop(name)
+        elif name in function.kw_defaults:
+            bound[name] = _default(m, function.kw_defaults[name])
         else:
-            _missing(m, function, arg.arg)
-    if spec.kwarg is not None:
-        bound[spec.kwarg.arg] = rest
+            _missing(m, function, name)
+    if code.rest_named is not None:
+        bound[code.rest_named] = rest
     elif rest:
         text = f"got an unexpected keyword argument '{next(iter(rest))}'"
         raise _misfit(m, function, f"{function.name}() {text}")
@@ -184,20 +190,15 @@ def bind(m: Machine, function: Function, args: list[Value], kwargs: dict[str, Va
 
 
 def _bind_positional(
-    m: Machine,
-    function: Function,
-    names: list[str],
-    bound: dict[str, Value],
-    rest: dict[str, Value],
+    m: Machine, function: Function, code: Code, bound: dict[str, Value], rest: dict[str, Value]
 ) -> None:
     """Binds the parameters that may be given by position.
 
     From keywords and defaults what is left.
     """
-    only_positional = {a.arg for a in function.node.args.posonlyargs}
-    first_default = len(names) - len(function.defaults)
-    for index, name in enumerate(names):
-        if name in rest and name not in only_positional:
+    first_default = len(code.parameters) - len(function.defaults)
+    for index, name in enumerate(code.parameters):
+        if name in rest and index >= code.only_positional:
             if name in bound:
                 text = f"got multiple values for argument '{name}'"
                 raise _misfit(m, function, f"{function.name}() {text}")
@@ -232,6 +233,8 @@ def instantiate(m: Machine, cls: ClassValue, args: list[Value], kwargs: dict[str
     """What `type.__call__` does: `__new__`, then `__init__`."""
     if cls.is_enum:
         return enums.by_value(m, cls, args, kwargs)
+    if m.watch is not None:
+        m.watch.makes(cls)
     if m.outline is not None:
         postponed = m.outline.postpone(m, cls, args, kwargs)
         if postponed is not None:

@@ -4,13 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from checker.interpreter import (
-    attributes,
-    calls,
-    containers,
-    host_methods,
-    instance_attributes,
-)
+from checker.interpreter import attributes, calls, containers, host_methods, instance_attributes
 from checker.interpreter.host_methods import MISSING
 from checker.interpreter.values import (
     BoundMethod,
@@ -31,6 +25,8 @@ if TYPE_CHECKING:
 
 def of_class(m: Machine, value: ClassValue, name: str) -> Value:
     """`cls.name`."""
+    if m.watch is not None and name[:2] == "__":
+        m.watch.saw(value)
     found = value.lookup(name)
     if found is not None:
         return _from_class(m, value, found[0])
@@ -55,10 +51,14 @@ def of_class(m: Machine, value: ClassValue, name: str) -> Value:
 def _from_class(m: Machine, value: ClassValue, found: Value) -> Value:
     match found:
         case ClassMethod(function=inner):
+            if m.watch is not None:
+                m.watch.saw(value)
             return BoundMethod(value, inner)
         case StaticMethod(function=inner):
             return inner
         case Instance() if found.cls.lookup("__get__"):
+            if m.watch is not None:
+                m.watch.saw(value)
             method = attributes.get(m, found, "__get__", special=True)
             return calls.call(m, method, [None, value], {})
         case _:
@@ -135,6 +135,8 @@ def of_super(m: Machine, value: SuperValue, name: str) -> Value:
     cls = start.cls if isinstance(start, Instance) else start
     if isinstance(cls, ClassValue) and value.after not in cls.mro and cls.meta is not None:
         return _of_meta_super(m, value, cls, name)
+    if m.watch is not None:
+        m.watch.asked(value.after)
     if not isinstance(cls, ClassValue) or value.after not in cls.mro:
         if isinstance(start, (Unknown, External)):
             return m.unknown("super() of an object that is not known")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 
+from checker.interpreter import attributes, calls, enums, expressions, scopes, statements, stubs
 from checker.interpreter.machine import Frame, Machine
 from checker.interpreter.values import (
     ClassMethod,
@@ -27,8 +28,6 @@ def make_function(
     name: str,
 ) -> Function:
     """The function value of a definition evaluated in `frame`: defaults are evaluated now."""
-    from checker.interpreter import expressions
-
     spec = node.args
     closure = None if frame.scope is frame.module.scope else frame.scope
     while closure is not None and closure.is_class:
@@ -50,8 +49,6 @@ def make_function(
 
 def define_function(m: Machine, frame: Frame, stmt: ast.FunctionDef | ast.AsyncFunctionDef) -> None:
     """`def`."""
-    from checker.interpreter import scopes, stubs
-
     if frame.scope is frame.module.scope and not frame.module.is_stub:
         summary = stubs.find(m, f"{frame.module.name}.{stmt.name}")
         if summary is not None:
@@ -65,8 +62,8 @@ def define_function(m: Machine, frame: Frame, stmt: ast.FunctionDef | ast.AsyncF
 def _decorators(
     m: Machine, frame: Frame, stmt: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
 ) -> list[Value]:
-    from checker.interpreter import expressions
-
+    if not stmt.decorator_list:
+        return []
     return [expressions.evaluate(m, frame, decorator) for decorator in stmt.decorator_list]
 
 
@@ -78,8 +75,8 @@ def _decorated(
     value: Value,
 ) -> Value:
     """The definition after its decorators; one that is not described makes it unknown."""
-    from checker.interpreter import calls
-
+    if not decorators:
+        return value
     for decorator in reversed(decorators):
         frame.node = stmt
         if isinstance(decorator, (Unknown, External)):
@@ -94,8 +91,6 @@ def _decorated(
 
 def define_class(m: Machine, frame: Frame, stmt: ast.ClassDef) -> None:
     """`class`."""
-    from checker.interpreter import expressions, scopes, stubs
-
     if frame.scope is frame.module.scope and not frame.module.is_stub:
         summary = stubs.find(m, f"{frame.module.name}.{stmt.name}")
         if summary is not None:
@@ -135,8 +130,6 @@ def _with_type_parameters(m: Machine, frame: Frame, stmt: ast.ClassDef) -> Frame
 
 def _notify_bases(m: Machine, cls: ClassValue, keywords: dict[str, Value]) -> None:
     """Calls the nearest base's `__init_subclass__`."""
-    from checker.interpreter import calls
-
     for base in cls.mro[1:]:
         hook = base.namespace.get("__init_subclass__")
         if hook is not None:
@@ -161,8 +154,6 @@ def build_class(
     m: Machine, frame: Frame, stmt: ast.ClassDef, bases: list[Value], meta: Value = None
 ) -> ClassValue:
     """Evaluates a class body and linearises its bases."""
-    from checker.interpreter import scopes, statements
-
     cls = ClassValue(stmt.name, frame.module, tuple(bases), node=stmt)
     cls.mro = (cls, *_c3(m, _parents(m, cls, bases)))
     code = scopes.code_of(m, stmt)
@@ -198,8 +189,6 @@ _META_HOOKS = ("__new__", "__init__", "__prepare__")
 
 def _finish(m: Machine, cls: ClassValue, meta: Value) -> None:
     """What follows from the bases and the metaclass once the body has run."""
-    from checker.interpreter import enums
-
     for name, wrap in _IMPLICIT.items():
         if isinstance(cls.namespace.get(name), Function):
             cls.namespace[name] = wrap(cls.namespace[name])
@@ -222,8 +211,6 @@ def _finish(m: Machine, cls: ClassValue, meta: Value) -> None:
 
 def _tell_names(m: Machine, cls: ClassValue) -> None:
     """Descriptors learn the names they are bound to."""
-    from checker.interpreter import attributes, calls
-
     for name, value in list(cls.namespace.items()):
         if isinstance(value, Instance) and value.cls.lookup("__set_name__"):
             method = attributes.get(m, value, "__set_name__", special=True)

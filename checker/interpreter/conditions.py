@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from checker.interpreter.machine import Machine
     from checker.location import Location
 
-_CONSTANTS = (bool, int, float, str, type(None))
+_CONSTANTS = frozenset((bool, int, float, str, type(None)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,6 +94,13 @@ def truth(m: Machine, value: Unknown, text: str) -> bool:
 def _fact(value: Unknown | None) -> tuple[str, Location | None]:
     """One unknown fact, however often it is met: what is unknown for one reason at one place."""
     return ("", None) if value is None else (value.reason, value.location)
+
+
+def identity(value: Unknown) -> tuple[Value, ...]:
+    """What is equal for two unknown values of which the same is answered."""
+    if isinstance(value, Condition):
+        return *_fact(value.of), value.constants, value.negated
+    return _fact(value)
 
 
 def _is(one: Value, two: Value) -> bool:

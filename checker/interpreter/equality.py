@@ -55,13 +55,14 @@ def compare(m: Machine, op: ast.cmpop, left: Value, right: Value) -> Value:
         asked = conditions.compared(op, left, right)
         if asked is not None:
             return asked
-    if isinstance(op, (ast.Is, ast.IsNot)):
+    kind = type(op)
+    if kind in _NAMES:
+        return by_name(m, _NAMES[kind], left, right)
+    if kind is ast.Is or kind is ast.IsNot:
         same = identical(m, left, right)
-        return same if isinstance(same, Unknown) else same != isinstance(op, ast.IsNot)
-    if isinstance(op, (ast.In, ast.NotIn)):
-        found = contains(m, right, left)
-        return found if isinstance(found, Unknown) else found != isinstance(op, ast.NotIn)
-    return by_name(m, _NAMES[type(op)], left, right)
+        return same if isinstance(same, Unknown) else same != (kind is ast.IsNot)
+    found = contains(m, right, left)
+    return found if isinstance(found, Unknown) else found != (kind is ast.NotIn)
 
 
 def by_name(m: Machine, name: str, left: Value, right: Value) -> Value:
@@ -86,10 +87,10 @@ def by_name(m: Machine, name: str, left: Value, right: Value) -> Value:
 
 def _special(m: Machine, side: Value, method: str, other: Value) -> Value:
     """What an instance's own comparison gives; NotImplemented when it has none."""
-    from checker.interpreter import attributes, calls
-
     if not isinstance(side, Instance):
         return NOT_IMPLEMENTED
+    from checker.interpreter import attributes, calls
+
     if side.cls.defines(method):
         made = calls.call(m, attributes.get(m, side, method, special=True), [other], {})
         return NOT_IMPLEMENTED if made == NOT_IMPLEMENTED else made
@@ -222,6 +223,8 @@ def _all(m: Machine, pairs: Any, depth: int) -> Verdict:
 
 def identical(m: Machine, left: Value, right: Value) -> Verdict:
     """`left is right`."""
+    if right is None and not isinstance(left, (Unknown, External)):
+        return left is None
     for side, other in ((left, right), (right, left)):
         if isinstance(side, Unknown):
             known = other is None or other is ... or isinstance(other, Instance)

@@ -11,6 +11,7 @@ from checker.interpreter import (
     classes,
     containers,
     equality,
+    instance_attributes,
     operators,
     outline_building,
     outline_choices,
@@ -19,7 +20,7 @@ from checker.interpreter import (
 )
 from checker.interpreter.iteration import iterate, lazily
 from checker.interpreter.machine import Frame, Machine
-from checker.interpreter.values import External, Scope, Unknown, Value
+from checker.interpreter.values import External, Instance, Scope, Unknown, Value
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -30,30 +31,33 @@ def evaluate(m: Machine, frame: Frame, node: ast.expr) -> Value:
     m.steps += 1  # as `m.tick()`, without a call: this is where the time goes
     if not m.steps & 1023:
         m.check_budget()
-    handler = _EXPRESSIONS.get(type(node))
-    if handler is None:
-        raise m.stuck(f"the expression {type(node).__name__} is not interpreted")
-    value = handler(m, frame, node)
+    kind = type(node)
+    if kind is ast.Name:
+        name, names = node.id, frame.scope.names  # type: ignore[attr-defined]
+        value = names[name] if name in names else scopes.lookup(m, frame, name)
+    elif kind is ast.Constant:
+        value = node.value  # type: ignore[attr-defined]
+    elif kind in _EXPRESSIONS:
+        value = _EXPRESSIONS[kind](m, frame, node)
+    else:
+        raise m.stuck(f"the expression {kind.__name__} is not interpreted")
     if m.results is not None:
         m.results.note(m, node, value)
     return value
-
-
-def _constant(m: Machine, frame: Frame, node: ast.Constant) -> Value:
-    return node.value
-
-
-def _name(m: Machine, frame: Frame, node: ast.Name) -> Value:
-    name = node.id
-    names = frame.scope.names
-    return names[name] if name in names else scopes.lookup(m, frame, name)
 
 
 def _attribute(m: Machine, frame: Frame, node: ast.Attribute) -> Value:
     base = evaluate(m, frame, node.value)
     frame.node = node
     name = node.attr
-    return attributes.get(m, base, scopes.mangled(frame, name) if name[:2] == "__" else name)
+    if name[:2] == "__":
+        name = scopes.mangled(frame, name)
+    elif type(base) is Instance:
+        found = instance_attributes.of_instance(m, base, name, special=False)
+        if found is not attributes.MISSING:
+            return found
+        return attributes.absent(m, base, name)
+    return attributes.get(m, base, name)
 
 
 def _subscript(m: Machine, frame: Frame, node: ast.Subscript) -> Value:
@@ -139,10 +143,11 @@ def _call(m: Machine, frame: Frame, node: ast.Call) -> Value:
     hidden: list[Unknown] = []
     given = outline_building.argument if frame.lenient else evaluate
     for arg in node.args:
-        value = given(m, frame, arg.value if isinstance(arg, ast.Starred) else arg)
-        if not isinstance(arg, ast.Starred):
-            args.append(value)
-        elif isinstance(value, (Unknown, External)):
+        if type(arg) is not ast.Starred:
+            args.append(given(m, frame, arg))
+            continue
+        value = given(m, frame, arg.value)
+        if isinstance(value, (Unknown, External)):
             hidden.append(_as_unknown(m, value))
         else:
             args.extend(iterate(m, value))
@@ -331,8 +336,6 @@ def _await(m: Machine, frame: Frame, node: ast.Await) -> Value:
 
 
 _EXPRESSIONS: dict[type[ast.expr], Callable[[Machine, Frame, Any], Value]] = {
-    ast.Constant: _constant,
-    ast.Name: _name,
     ast.Attribute: _attribute,
     ast.Subscript: _subscript,
     ast.Slice: _slice,

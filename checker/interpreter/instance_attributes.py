@@ -4,11 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from checker.interpreter import (
-    attributes,
-    calls,
-    host_methods,
-)
+from checker.interpreter import attributes, calls, host_methods
 from checker.interpreter.host_methods import MISSING
 from checker.interpreter.values import (
     BoundMethod,
@@ -32,20 +28,42 @@ _CODE = (Function, Native, ClassMethod, StaticMethod)
 def of_instance(m: Machine, value: Instance, name: str, special: bool) -> Value:
     """`instance.name`."""
     cls = value.cls
-    if name == "__class__":
-        return cls
-    if m.outline is not None:
-        if m.loop is not None:
+    is_plain = name[:2] != "__"
+    if not is_plain:
+        if m.watch is not None and not _is_code(cls, name):
+            m.watch.saw(cls)  # such names tell of the class
+        if name == "__class__":
+            return cls
+    outline = m.outline
+    if outline is not None:
+        key = id(value)
+        if m.loop is not None and key in outline.indices:
             m.loop.touched(value)
-        if m.outline.passed:
-            m.outline.check_passed(m, value)
-        if m.outline.pending and not _is_code(cls, name):
-            m.outline.ensure(m, value)
+        if key in outline.passed:
+            outline.check_passed(m, value)
+        if key in outline.pending and not _is_code(cls, name):
+            outline.ensure(m, value)
     if not special:
-        custom = cls.lookup("__getattribute__")
-        if custom is not None and isinstance(custom[0], Function):
-            return _with_fallback(m, value, name, custom[0])
+        custom = hook(m, cls, "__getattribute__")
+        if custom is not None:
+            return _with_fallback(m, value, name, custom)
+    if is_plain and value.tainted is None and value.config is None:
+        found = cls.lookup(name)  # as `plain_get`, which this spares what is asked most often
+        if found is None:
+            if name in value.attrs:
+                return value.attrs[name]
+        elif type(found[0]) is Function and name not in value.attrs:
+            return BoundMethod(value, found[0])
     return plain_get(m, value, name)
+
+
+def hook(m: Machine, cls: ClassValue, name: str) -> Function | None:
+    """What a class of the checked code does at each access of an attribute, or at each setting."""
+    key = (cls, name)
+    if key not in m.hooks:
+        found = cls.lookup(name)
+        m.hooks[key] = found[0] if found is not None and isinstance(found[0], Function) else None
+    return m.hooks[key]
 
 
 def _is_code(cls: ClassValue, name: str) -> bool:
@@ -70,6 +88,8 @@ def plain_get(m: Machine, value: Instance, name: str) -> Value:
     if name == "__dict__":
         m.look(value.attrs)
         return value.tainted if value.tainted is not None else value.attrs
+    if m.watch is not None and name[:2] == "__" and not _is_code(value.cls, name):
+        m.watch.saw(value.cls)
     if name == "__class__":
         return value.cls
     found = value.cls.lookup(name)
@@ -169,12 +189,16 @@ def bound(m: Machine, instance: Value, cls: ClassValue, found: Value) -> Value:
         case Function() | Native():
             return BoundMethod(instance, found)
         case ClassMethod(function=inner):
+            if m.watch is not None:
+                m.watch.saw(cls)
             return BoundMethod(cls, inner)
         case StaticMethod(function=inner):
             return inner
         case Property():
             return calls.call(m, found.getter, [instance], {})
         case Instance() if found.cls.lookup("__get__"):
+            if m.watch is not None:
+                m.watch.saw(cls)
             method = attributes.get(m, found, "__get__", special=True)
             return calls.call(m, method, [instance, cls], {})
         case _:

@@ -13,7 +13,7 @@ import ast
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from checker.interpreter import looping_state
+from checker.interpreter import conditions, looping_state, statements
 from checker.interpreter.conditions import Condition
 from checker.interpreter.iteration import Counted, iterate
 from checker.interpreter.numbered import DIFFERS, Numbered
@@ -54,6 +54,7 @@ _CONSTANT = (
     ClassMethod,
     Property,
 )
+_FIXED = frozenset((*_CONSTANT, Unknown, Condition))
 _Signature = tuple[Any, ...]
 
 
@@ -78,6 +79,9 @@ class Loop:
         self.layers: dict[int, Instance] = {}
         self._places = {value: place for place, value in enumerate(self.source)}
         self._signatures: dict[int, _Signature | None] = {}
+        self._asked: tuple[int, ...] = ()
+        self._held: list[Value] = []
+        self._found: list[_Signature | None] = []
 
     def begin(self, place: int) -> None:
         """An iteration begins."""
@@ -98,8 +102,8 @@ class Loop:
         """A value was reached that may change without being looked at."""
         if (
             self.active
+            and type(value) not in _FIXED
             and not isinstance(value, _CONSTANT)
-            and type(value) not in (Unknown, Condition)
             and id(value) not in self.outline.indices
         ):
             self.roots.setdefault(id(value), value)
@@ -151,10 +155,7 @@ class Loop:
     def _layer(self, found: list[Value]) -> None:
         """Each iteration takes the layer of its own number, all made alike."""
         own = self.source[self.at]
-        kinds: list[Any] = []
-        for value, number in zip(found, self.source, strict=True):
-            is_own = self.outline.indices.get(id(value)) == number
-            kinds.append(self.signature(value) if is_own else None)
+        kinds = self._kinds(found)
         layers = dict(zip(self.source, found, strict=True))
         if self.layers and self.layers != layers:
             self.spoiled = True
@@ -165,6 +166,17 @@ class Loop:
             self.pin()
         else:
             self.split(kinds)
+
+    def _kinds(self, found: list[Value]) -> list[_Signature | None]:
+        """What the layers that iterations take are made of; the same until one is built."""
+        asked = (self.outline.built, *map(id, found))
+        if self._asked != asked:
+            self._asked, self._held = asked, found  # held, so that no other gets their numbers
+            self._found = [
+                self.signature(value) if self.outline.indices.get(id(value)) == number else None
+                for value, number in zip(found, self.source, strict=True)
+            ]
+        return self._found
 
     def signature(self, layer: Instance) -> _Signature | None:
         """What a layer that is not built yet is going to be made of; None for a built one."""
@@ -225,8 +237,8 @@ def _kind(value: Value) -> Any:
         return type(value)
     if value is None or isinstance(value, (bool, float)):
         return value
-    if type(value) in (Unknown, Condition):
-        return type(value), value.reason
+    if isinstance(value, Unknown) and type(value) in _FIXED:
+        return (type(value), *conditions.identity(value))
     return id(value)
 
 
@@ -291,8 +303,6 @@ def run(m: Machine, frame: Frame, stmt: ast.For, rows: Rows) -> Signal | None:
 
 
 def _iterations(m: Machine, frame: Frame, stmt: ast.For, loop: Loop, rows: Rows) -> Signal | None:
-    from checker.interpreter import statements
-
     before: State | None = None
     known: list[set[int]] = []
     place, last = 0, len(loop.source) - 1

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from checker.graph.dims import Poly
 from checker.graph.terms import postorder, summands, unknowns
+from checker.interpreter import conditions
 from checker.interpreter.open_values import Open
 from checker.interpreter.storages import Root, root_of
 from checker.interpreter.tensors import Tensor
@@ -41,6 +42,7 @@ if TYPE_CHECKING:
     from checker.interpreter.machine import Machine
 
 _SCALARS = (bool, int, float, str, bytes, type(None), type(...), complex, range)
+_SCALAR_TYPES = frozenset(_SCALARS)
 _FIXED = (ClassValue, ModuleValue, Property, External)
 _MOST = 40_000
 
@@ -150,6 +152,7 @@ class _Writer:
         self.m = m
         self.loop = loop
         self.found = State()
+        self.tokens = self.found.tokens
         self.seen: dict[int, int] = {}
         self.numbers: dict[str, int] = {}
         self.terms: dict[Term, Any] = {}
@@ -159,15 +162,16 @@ class _Writer:
 
     def add(self, *tokens: Any) -> None:
         """Writes tokens."""
-        self.found.tokens += tokens
+        self.tokens += tokens
 
     def is_new(self, value: Any) -> bool:
         """Whether an object comes up for the first time; its number is written."""
-        number = self.seen.get(id(value))
-        self.add("#", len(self.seen) if number is None else number)
-        if number is not None or len(self.found.tokens) > _MOST:
+        seen = self.seen
+        number = seen.get(id(value))
+        self.tokens += ("#", len(seen) if number is None else number)
+        if number is not None or len(self.tokens) > _MOST:
             return False
-        self.seen[id(value)] = len(self.seen)
+        seen[id(value)] = len(seen)
         self.found.kept.append(value)
         return True
 
@@ -180,10 +184,15 @@ class _Writer:
 
     def items(self, holder: Any, items: Any, *, local: bool = False) -> None:
         """Values under keys, or of local names."""
+        from checker.interpreter.numbered import Numbered
+
         for key, value in list(items):
             self.found.kept.append(key)
-            self.add("'", key if isinstance(key, (str, int)) else id(key))
-            if not self.own(holder, key, value, local):
+            self.tokens += ("'", key if isinstance(key, (str, int)) else id(key))
+            kind = type(value)
+            if kind in _SCALAR_TYPES:  # most are such
+                self.tokens += (kind.__name__, value)
+            elif not ((local or kind is Numbered) and self.own(holder, key, value, local)):
                 self.value(value)
 
     def own(self, holder: Any, key: Any, value: Value, local: bool) -> bool:
@@ -208,10 +217,13 @@ class _Writer:
         """Any value."""
         from checker.interpreter.numbered import Numbered
 
-        if type(value) is Numbered:
+        kind = type(value)
+        if kind in _SCALAR_TYPES:
+            self.tokens += (kind.__name__, value)
+        elif kind is Numbered:
             self.add(object())
         elif isinstance(value, _SCALARS):
-            self.add(type(value).__name__, value)
+            self.add(kind.__name__, value)
         elif isinstance(value, Poly):
             self.add(value)
         elif isinstance(value, _FIXED):
@@ -225,7 +237,7 @@ class _Writer:
             self.add("open", id(value))
             self.found.kept.append(value)
         elif isinstance(value, Unknown):
-            self.add("unknown", value.reason)
+            self.add("unknown", value.reason, conditions.identity(value))
         elif isinstance(value, (list, tuple, dict, set, frozenset)):
             self.container(value)
         else:

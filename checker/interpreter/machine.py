@@ -15,6 +15,7 @@ from checker.graph.builder import Builder
 from checker.interpreter.hosting import PASSING
 from checker.interpreter.values import (
     ClassValue,
+    Function,
     Instance,
     ModuleValue,
     Raised,
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
     from checker.interpreter.results import Results
     from checker.interpreter.slicing import Slice
     from checker.interpreter.stubs import Stubs
+    from checker.interpreter.watching import Watch
     from checker.syntax import Workspace
 
 
@@ -157,12 +159,14 @@ class Machine:
         self.counts: dict[Term, Any] = {}
         self.yielding: dict[ast.AST, bool] = {}
         self.keys: dict[ClassValue, list[Instance]] = {}
+        self.hooks: dict[tuple[ClassValue, str], Function | None] = {}
         self.kept: dict[int, Value] = {}
         self.lost: dict[int, tuple[Value, Unknown]] = {}
         self.trying = 0
         self.attempting = 0
         self.outline: Outline | None = None
         self.loop: Loop | None = None
+        self.watch: Watch | None = None
         self.slice: Slice | None = None
         self.steps = 0
         self.looked = 0
@@ -220,6 +224,8 @@ class Machine:
 
     def exception(self, name: str, *args: Value) -> Raised:
         """A builtin exception raised by the checked program at the current place."""
+        if self.watch is not None and args:
+            self.watch.says(args[0])
         cls = self.builtins.get(name) or self.builtins["Exception"]
         instance = Instance(cls, {"args": args})
         keys = self.frames[-1].guard_keys if self.frames else ()
@@ -303,6 +309,8 @@ class Machine:
             if self.outline.building:
                 raise self.stuck(f"a condition that nothing decides: {text}")
             text = f"fact: {text.partition(': ')[2] or text}"
+        if self.watch is not None:
+            self.watch.says(text)
         key = text, place
         if key in self.answers:
             return self.answers[key]

@@ -50,7 +50,9 @@ class Outline:
 
     `layers` is the number of decoder layers: a list of that many modules holds them. `entries[b]`
     is what the first part of layer `b` is given (`entries[layers]`: what the first norm after the
-    last layer is given), that is boundary `b`; None where it cannot be told. `shortened`: loops
+    last layer is given), that is boundary `b`; None where it cannot be told. `built` counts the
+    objects that were postponed and have been built since; `modules` tells of classes whether they
+    are modules. `shortened`: loops
     leave out iterations that do what others did (`checker.interpreter.looping`); `passed` are the
     layers of those, which hold nothing of what they would. `pairs`: what parts of
     layers gave that return several values or one, which is a tuple as soon as it is taken for one.
@@ -59,6 +61,8 @@ class Outline:
 
     layers: int
     pending: dict[int, tuple[Instance, list[Value], dict[str, Value]]] = field(default_factory=dict)
+    built: int = 0
+    modules: dict[ClassValue, bool] = field(default_factory=dict)
     building: list[Instance] = field(default_factory=list)
     indices: dict[int, int] = field(default_factory=dict)
     entries: dict[int, Term | None] = field(default_factory=dict)
@@ -82,7 +86,9 @@ class Outline:
         self, m: Machine, cls: ClassValue, args: list[Value], kwargs: dict[str, Value]
     ) -> Instance | None:
         """An object that is not built yet, if the class is a module of the checked code."""
-        if not is_open(cls):
+        if cls not in self.modules:
+            self.modules[cls] = is_module(cls)
+        if not self.modules[cls] or not is_open(cls):
             return None
         instance = Instance(cls)
         self.pending[id(instance)] = (instance, args, kwargs)
@@ -103,6 +109,7 @@ class Outline:
         if m.loop is not None:
             args, kwargs = m.loop.arguments(m, instance, args, kwargs)
         del self.pending[id(instance)]
+        self.built += 1
         init = instance.cls.lookup("__init__")
         if init is None:
             return

@@ -6,6 +6,7 @@ import ast
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from checker.interpreter import expressions, statements
 from checker.interpreter import outline_parts as parts
 from checker.interpreter.outline import MISSING, said
 from checker.interpreter.tensors import Tensor
@@ -21,8 +22,6 @@ UNBUILT = "while it is built: "
 
 def run_statement(m: Machine, frame: Frame, stmt: ast.stmt) -> Signal | None:
     """A statement of a constructor: what it cannot bind is unknown, and it goes on."""
-    from checker.interpreter import expressions, statements
-
     if isinstance(stmt, ast.Raise):
         return statements.Signal("raise")  # no object comes of this way: the other one counts
     if isinstance(stmt, ast.If):
@@ -52,8 +51,6 @@ def argument(m: Machine, frame: Frame, node: ast.expr) -> Value:
 
     What is built with it is of its class all the same.
     """
-    from checker.interpreter import expressions
-
     try:
         return expressions.evaluate(m, frame, node)
     except Stuck as stuck:
@@ -113,8 +110,6 @@ class _Way:
 
 def _both_ways(m: Machine, frame: Frame, stmt: ast.If) -> tuple[list[_Names], list[_Way]]:
     """Runs both branches from the same state, which is restored."""
-    from checker.interpreter import statements
-
     holder = frame.first_argument
     places = [frame.scope.names]
     if frame.lenient and isinstance(holder, Instance):
@@ -138,15 +133,10 @@ def _settle(m: Machine, places: list[_Names], ways: list[_Way]) -> None:
     for place, one, two in zip(places, ways[0].names, ways[-1].names, strict=True):
         for name in dict.fromkeys([*one, *two]):
             a, b = one.get(name, MISSING), two.get(name, MISSING)
-            place[name] = a if one is two else m.outline.either(m, a, b, name)
+            place[name] = a if a is b else m.outline.either(m, a, b, name)
 
 
-def is_lenient(m: Machine, name: str, first: Value) -> bool:
-    """Whether a function is the constructor of an object that is being built."""
+def is_constructor(m: Machine, first: Value) -> bool:
+    """Whether an `__init__` is that of the object which is being built."""
     outline = m.outline
-    return (
-        outline is not None
-        and name == "__init__"
-        and bool(outline.building)
-        and first is outline.building[-1]
-    )
+    return outline is not None and bool(outline.building) and first is outline.building[-1]

@@ -9,6 +9,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
+from checker.interpreter import expressions
 from checker.interpreter.values import Raised, Stuck, Unknown, Value
 from checker.syntax.remembering import remembered
 
@@ -22,8 +23,6 @@ _HARMLESS = frozenset(
 
 def bool_op(m: Machine, frame: Frame, node: ast.BoolOp) -> Value:
     """`and`, `or`: after something unknown the rest is looked at, for it may decide `and`."""
-    from checker.interpreter import expressions
-
     conjunction = isinstance(node.op, ast.And)
     unknown: Unknown | None = None
     value: Value = None
@@ -50,8 +49,6 @@ def bool_op(m: Machine, frame: Frame, node: ast.BoolOp) -> Value:
 
 def if_exp(m: Machine, frame: Frame, node: ast.IfExp, test: Unknown) -> Value:
     """`a if unknown else b`."""
-    from checker.interpreter import expressions
-
     assert m.outline is not None
     if not m.outline.building and not (_is_harmless(node.body) and _is_harmless(node.orelse)):
         taken = m.truth(test, "conditional expression")

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import ast
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
-from weakref import WeakKeyDictionary
 
+from checker.interpreter import imports, stubs
 from checker.interpreter.machine import Frame, Machine
 from checker.interpreter.values import Code, Scope, Value
 
@@ -15,14 +16,15 @@ if TYPE_CHECKING:
 
 def code_of(m: Machine, node: ast.AST) -> Code:
     """The names that a function or class body binds itself, and whether it is a generator."""
-    code = _CODES.get(node)
+    code: Code | None = getattr(node, _KEPT, None)
     if code is None:
-        code = _CODES[node] = _analyse(node)
+        code = _analyse(node)
+        setattr(node, _KEPT, code)
     return code
 
 
-_CODES: WeakKeyDictionary[ast.AST, Code] = WeakKeyDictionary()
-"""What was found out of syntax, which never changes: one run after another asks for the same."""
+_KEPT = "_code"
+"""Where syntax, which never changes, has what was found out of it: all runs ask for the same."""
 
 
 class _Names:
@@ -153,12 +155,24 @@ def _analyse(node: ast.AST) -> Code:
     elif isinstance(node, ast.ClassDef):  # its body sees the outer name until it binds its own
         names.walk(s for s in node.body if isinstance(s, (ast.Global, ast.Nonlocal)))
     local = names.bound - names.globals - names.nonlocals
-    return Code(
+    code = Code(
         frozenset(local),
         frozenset(names.globals),
         frozenset(names.nonlocals),
         names.yields,
         isinstance(node, ast.AsyncFunctionDef),
+        is_plain=not names.globals and not names.nonlocals,
+    )
+    if not isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)):
+        return code
+    spec = node.args
+    return replace(
+        code,
+        parameters=tuple(arg.arg for arg in (*spec.posonlyargs, *spec.args)),
+        only_positional=len(spec.posonlyargs),
+        named=tuple(arg.arg for arg in spec.kwonlyargs),
+        rest=spec.vararg.arg if spec.vararg is not None else None,
+        rest_named=spec.kwarg.arg if spec.kwarg is not None else None,
     )
 
 
@@ -200,16 +214,20 @@ def _outer(m: Machine, frame: Frame, name: str) -> Value:
 
 def _global(m: Machine, frame: Frame, name: str) -> Value:
     """A name of a module that may have to be evaluated, or of Python itself."""
-    from checker.interpreter import imports, stubs
-
-    if frame.module.is_stub and name not in frame.module.scope.names:
-        summary = stubs.sibling(m, frame.module, name)
+    module = frame.module
+    if name in module.outside and name not in module.scope.names:
+        return m.builtins[name]
+    if module.is_stub and name not in module.scope.names:
+        summary = stubs.sibling(m, module, name)
         if summary is not None:
             return summary
-    value = imports.module_name(m, frame.module, name, frame.top_level)
+    value = imports.module_name(m, module, name, frame.top_level)
     if not imports.is_missing(value):
         return value
     if name in m.builtins:
+        file = module.file
+        if file is None or not (name in file.touching or file.star_imports):
+            module.outside.add(name)
         return m.builtins[name]
     raise m.exception("NameError", f"name '{name}' is not defined")
 
@@ -218,13 +236,16 @@ def bind(m: Machine, frame: Frame, name: str, value: Value) -> None:
     """`name = value` in the scope that `name` belongs to."""
     scope = frame.scope
     code = scope.code
+    if code.is_plain:
+        scope.names[name] = value
+        return
     if m.loop is not None and (name in code.global_names or name in code.nonlocal_names):
         m.loop.spoiled = True
-    if name in scope.code.global_names:
+    if name in code.global_names:
         frame.module.scope.names[name] = value
         frame.module.done_names.add(name)
         return
-    if name in scope.code.nonlocal_names:
+    if name in code.nonlocal_names:
         outer = _holder(scope.parent, name)
         if outer is not None:
             outer.names[name] = value

@@ -51,7 +51,14 @@ Statement = Callable[[Machine, Frame, Any], "Signal | None"]
 def run_block(m: Machine, frame: Frame, stmts: list[ast.stmt]) -> Signal | None:
     """Runs statements in order."""
     for stmt in stmts:
-        signal = run_statement(m, frame, stmt)
+        if m.slice is None and not frame.lenient and type(stmt) in _STATEMENTS:
+            m.steps += 1  # as `run_statement`, without its calls: here is where the time goes
+            if not m.steps & 1023:
+                m.check_budget()
+            frame.node = stmt
+            signal = _STATEMENTS[type(stmt)](m, frame, stmt)
+        else:
+            signal = run_statement(m, frame, stmt)
         if signal is not None:
             return signal
     return None
@@ -120,10 +127,14 @@ def assign(m: Machine, frame: Frame, target: ast.expr, value: Value) -> None:
     """Binds `value` to an assignment target."""
     match target:
         case ast.Name(id=name):
-            scopes.bind(m, frame, name, value)
+            if frame.scope.code.is_plain:
+                frame.scope.names[name] = value
+            else:
+                scopes.bind(m, frame, name, value)
         case ast.Attribute(value=base, attr=attr):
             holder = expressions.evaluate(m, frame, base)
-            attributes.put(m, holder, scopes.mangled(frame, attr), value)
+            name = scopes.mangled(frame, attr) if attr[:2] == "__" else attr
+            attributes.put(m, holder, name, value)
         case ast.Subscript(value=base, slice=index):
             holder = expressions.evaluate(m, frame, base)
             containers.set_item(m, holder, expressions.evaluate(m, frame, index), value)
@@ -187,7 +198,8 @@ def _if(m: Machine, frame: Frame, stmt: ast.If) -> Signal | None:
     if isinstance(test, Unknown) and idle.is_idle(m, frame, stmt):
         return None
     taken = m.truth(test, "if")
-    keys = m.keys_read_since(mark) or _texts_in(frame, stmt.test)
+    keys = m.keys_read_since(mark) if len(m.reads) > mark else ()
+    keys = keys or _texts_in(frame, stmt.test)
     outer = frame.guard_keys
     frame.guard_keys = keys or outer
     try:
@@ -202,8 +214,9 @@ def _texts_in(frame: Frame, test: ast.expr) -> tuple[str, ...]:
     A condition that reads no configuration key often tests one that was handed in: what it says
     can be told from the configuration later.
     """
-    values = (frame.scope.names.get(name) for name in _names_in(test))
-    return tuple(f"={value}" for value in values if isinstance(value, str))
+    names = frame.scope.names
+    texts = [value for name in _names_in(test) if isinstance(value := names.get(name), str)]
+    return tuple(f"={text}" for text in texts) if texts else ()
 
 
 @remembered()
@@ -306,11 +319,11 @@ def _type_alias(m: Machine, frame: Frame, stmt: Any) -> None:
     scopes.bind(m, frame, stmt.name.id, m.unknown("a type alias", harmless=True))
 
 
-def _later(name: str) -> Statement:
-    """A handler of `exceptions`, which itself runs blocks."""
+def _later(home: Any, name: str) -> Statement:
+    """A handler of a module which itself runs statements: it may not be there yet."""
 
     def run(m: Machine, frame: Frame, stmt: Any) -> Signal | None:
-        signal: Signal | None = getattr(exceptions, name)(m, frame, stmt)
+        signal: Signal | None = getattr(home, name)(m, frame, stmt)
         return signal
 
     return run
@@ -329,13 +342,13 @@ _STATEMENTS: dict[type[ast.stmt], Statement] = {
     ast.If: _if,
     ast.For: _for,
     ast.While: _while,
-    ast.With: _later("run_with"),
-    ast.Raise: _later("run_raise"),
-    ast.Try: _later("run_try"),
-    ast.Assert: _later("run_assert"),
-    ast.FunctionDef: classes.define_function,
-    ast.AsyncFunctionDef: classes.define_function,
-    ast.ClassDef: classes.define_class,
+    ast.With: _later(exceptions, "run_with"),
+    ast.Raise: _later(exceptions, "run_raise"),
+    ast.Try: _later(exceptions, "run_try"),
+    ast.Assert: _later(exceptions, "run_assert"),
+    ast.FunctionDef: _later(classes, "define_function"),
+    ast.AsyncFunctionDef: _later(classes, "define_function"),
+    ast.ClassDef: _later(classes, "define_class"),
     ast.Import: _import,
     ast.ImportFrom: _import_from,
     ast.Global: _nothing,

@@ -161,14 +161,14 @@ def find(m: Machine, path: str) -> Value:
 
     The first entry counts: after an overlay that always applies, the definition itself is read.
     """
-    from checker.interpreter import pure_names, torch_names
-
     for summary in m.stubs.matching(path):
         if summary.defines:
             continue
         if summary.overlay:
             return None
         return value_of(m, summary, path)
+    from checker.interpreter import pure_names, torch_names
+
     found = torch_names.find(path)
     return found if found is not None else pure_names.find(path)
 

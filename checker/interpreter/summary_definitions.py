@@ -119,6 +119,9 @@ def _walk(m: Machine, module: Value, base: Value, prefix: Value, wanted: Value) 
     seen: set[int] = set()
     ready = "_forward_pre_hooks"
 
+    if m.watch is not None and isinstance(base, ClassValue):
+        m.watch.asked(base)
+
     def visit(owner: Instance, path: str) -> None:
         m.tick()
         if ready not in owner.attrs:

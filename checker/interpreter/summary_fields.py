@@ -7,7 +7,6 @@ import json
 from typing import TYPE_CHECKING, Final
 
 from checker.interpreter import attributes, classes, open_values, options
-from checker.interpreter.classes import annotation_head
 from checker.interpreter.values import (
     ClassMethod,
     ClassValue,
@@ -41,7 +40,7 @@ def _dataclass_fields(
             found.update(inherited)
     for name, annotation in cls.annotations.items():
         m.tick()
-        head = annotation_head(annotation)
+        head = classes.annotation_head(annotation)
         if "ClassVar" in head:
             continue
         if head.rpartition(".")[2] == "KW_ONLY":
@@ -119,7 +118,7 @@ def asked_for(annotation: ast.expr, value: Value) -> str | None:
     """The plain types that an annotation names, where a plain value is of none of them."""
     if not (value is None or isinstance(value, (bool, int, float, str, list, dict))):
         return None
-    kinds = [annotation_head(part).rpartition(".")[2] for part in _alternatives(annotation)]
+    kinds = [classes.annotation_head(part).rpartition(".")[2] for part in _alternatives(annotation)]
     if not all(kind in _PLAIN for kind in kinds):
         return None
     fits = any(
@@ -140,7 +139,7 @@ def _alternatives(annotation: ast.expr) -> list[ast.expr]:
         case ast.BinOp(left=left, op=ast.BitOr(), right=right):
             return [*_alternatives(left), *_alternatives(right)]
         case ast.Subscript(value=value, slice=inner):
-            match annotation_head(value).rpartition(".")[2]:
+            match classes.annotation_head(value).rpartition(".")[2]:
                 case "Optional":
                     return [*_alternatives(inner), ast.Constant(None)]
                 case "Union" if isinstance(inner, ast.Tuple):

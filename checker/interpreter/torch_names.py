@@ -35,12 +35,18 @@ def operators(m: Machine) -> Instance:
     return Instance(cls, dict(_operators()))
 
 
+_KINDS = frozenset(
+    ("is_unknown", "is_tensor", "is_parameter", "is_buffer", "is_function", "is_class")
+)
+"""Operators that see of a value what kind of value it is, and no more."""
+
+
 @functools.cache
 def _operators() -> dict[str, Native]:
-    return {name: native(f"op.{name}", f) for name, f in OPERATORS.items()}
+    return {name: native(f"op.{name}", f, numbered=name in _KINDS) for name, f in OPERATORS.items()}
 
 
-def native(name: str, function: Callable[..., Value]) -> Native:
+def native(name: str, function: Callable[..., Value], *, numbered: bool = False) -> Native:
     """One of our functions as a value of the checked program.
 
     What it cannot deal with makes its result unknown, and what it was given: the checked program is
@@ -59,4 +65,4 @@ def native(name: str, function: Callable[..., Value]) -> Native:
             havoc.forget(m, unknown, [*args, *kwargs.values()])
             return unknown
 
-    return Native(name, run)
+    return Native(name, run, numbered)

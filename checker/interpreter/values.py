@@ -90,7 +90,8 @@ class Stuck(Exception):
 class Code:
     """What can be said of a function's or class's body before it runs.
 
-    Whose the names in it are.
+    Whose the names in it are; `is_plain`: what it binds is its own. `parameters` can be given by
+    position, the first `only_positional` of them in no other way; `named` only by name.
     """
 
     local_names: frozenset[str] = frozenset()
@@ -98,6 +99,12 @@ class Code:
     nonlocal_names: frozenset[str] = frozenset()
     is_generator: bool = False
     is_async: bool = False
+    is_plain: bool = True
+    parameters: tuple[str, ...] = ()
+    only_positional: int = 0
+    named: tuple[str, ...] = ()
+    rest: str | None = None
+    rest_named: str | None = None
 
 
 NO_CODE = Code()
@@ -119,13 +126,17 @@ class Scope:
 
 @dataclass(slots=True, eq=False)
 class ModuleValue:
-    """A module of the checked trees. Its names are evaluated when they are first asked for."""
+    """A module of the checked trees. Its names are evaluated when they are first asked for.
+
+    `outside` are names that its text never binds: Python's own.
+    """
 
     name: str
     file: ModuleFile | None
     scope: Scope = field(default_factory=Scope)
     done: set[tuple[int, str]] = field(default_factory=set)
     done_names: set[str] = field(default_factory=set)
+    outside: set[str] = field(default_factory=set)
     touched: bool = False
     is_stub: bool = False
 

@@ -40,6 +40,20 @@ class Ledger:
     broken: dict[str, tuple[int, str, bool]] = field(default_factory=dict)
     inherited: dict[str, dict[str, Any]] = field(default_factory=dict)
 
+    def add(self, other: Ledger) -> None:
+        """Takes over what another piece of work has asked."""
+        self.modules.update(other.modules)
+        self.packages.update(other.packages)
+        for module, names in other.names.items():
+            self.names.setdefault(module, set()).update(names)
+        self.whole |= other.whole
+        self.files |= other.files
+        self.folders |= other.folders
+        self.searches.update(other.searches)
+        self.texts |= other.texts
+        self.broken.update(other.broken)
+        self.inherited.update(other.inherited)
+
 
 class Asked(Mapping[str, "list[ast.stmt]"]):
     """The index of a module's names, which notes what is asked of it."""

@@ -205,6 +205,12 @@ class Workspace:
         finally:
             self._ledgers[:] = [other for other in self._ledgers if other is not ledger]
 
+    def note(self, asked: Ledger) -> None:
+        """Notes what was asked before, where its answer is used again."""
+        for ledger in self._ledgers:
+            if ledger is not asked:
+                ledger.add(asked)
+
     def find(self, name: str) -> ModuleFile | None:
         """The parsed module called `name`, or None when no tree holds a file for it."""
         if name not in self._modules:

@@ -471,7 +471,17 @@ def test_nothing_changes(
     assert (short.answer, short.reason) == (long.answer, long.reason)
 
 
-def test_iterations_are_left_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+OVER = "for i, layer in enumerate(self.layers):"
+WAYS = {
+    "over the layers": (),
+    "over their numbers": (
+        (OVER, "for i in range(len(self.layers)):\n            layer = self.layers[i]"),
+    ),
+}
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_iterations_are_left_out(way: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The cost hangs on how many layers are told apart, not on how many there are."""
     ran: list[int] = []
     begin = looping.Loop.begin
@@ -481,7 +491,7 @@ def test_iterations_are_left_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
         begin(self, place)
 
     monkeypatch.setattr(looping.Loop, "begin", noted)
-    found = ask(tmp_path, (39,), layers=80)
+    found = ask(tmp_path, (39,), *WAYS[way], layers=80)
     assert found.boundaries == (40,)
     assert len(ran) < 12
     assert ran[0] == 0

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import sys
 from functools import cache
 
 import pytest
 
-from checker.engines import Question, Subject, capture, load_engines
+from checker.engines import Question, Subject, capture, known_targets, load_engines
 from checker.errors import InputError
 from checker.pairing import allow_deep_recursion, open_side
 from checker.request import Access
@@ -76,3 +77,23 @@ def test_a_target_whose_parts_its_configuration_counts() -> None:
     found = capture(subject("0.5.23"), Question(name, 61, (2, 30, 58), {"text_config": text}))
     assert found.boundaries == (3, 31, 59), found.reason
     assert not capture(subject("0.5.23"), Question(name, 61, (2, 30, 58))).is_decided
+
+
+OFTEN = ["0.4.9", "0.5.2", "0.5.9", "0.5.14", "0.5.18", "0.5.20", "0.5.22", "0.5.23"]
+LISTS = [(2, 30, 58), None, (-1, 2, 30), (60, 0), (59, 60, 3, 3)]
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("ids", LISTS, ids=str)
+@pytest.mark.parametrize("release", OFTEN)
+def test_what_targets_share_is_what_each_gives(
+    release: str, ids: tuple[int, ...] | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Second names answered by the run of the first give what their own run gives, to the line."""
+    server = subject(release)
+    names = known_targets(server)
+    asked = [Question(name, 61, ids) for name in names]
+    shared = [capture(server, question) for question in asked]
+    runs = sys.modules["checker.engines.capture"]
+    monkeypatch.setattr(runs, "_original", lambda *_: None)
+    assert shared == [capture(server, question) for question in asked]
