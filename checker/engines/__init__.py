@@ -11,15 +11,13 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from checker.engines.capture import (
-    Captured,
-    CaptureError,
-    Question,
     asking,
     capture,
     is_registered,
     question_for,
     targets,
 )
+from checker.engines.captured import Captured, CaptureError, Question
 from checker.engines.defaults import Defaults, defaults
 from checker.engines.description import Engine, load_engines, load_operators, load_outlines
 from checker.engines.drive import with_schedule

@@ -28,7 +28,7 @@ from checker.interpreter.watching import Watch
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from checker.engines.capture import Captured, Question
+    from checker.engines.captured import Captured, Question
     from checker.engines.stages import Inputs, Subject
     from checker.interpreter.machine import Machine
     from checker.interpreter.values import Value

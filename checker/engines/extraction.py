@@ -19,7 +19,7 @@ from checker.location import Location
 from checker.syntax import UnparsableModule
 
 if TYPE_CHECKING:
-    from checker.engines.capture import Captured
+    from checker.engines.captured import Captured
     from checker.engines.description import Engine
     from checker.engines.stages import Inputs, Subject
     from checker.engines.telling import Told
