@@ -71,13 +71,11 @@ def test_a_server_that_learned_layers_norms_and_positions() -> None:
 
 
 def test_a_server_that_forgot_the_residual_of_one_target() -> None:
-    """0.5.16 to 0.5.18: one family of targets breaks, one switch is obeyed now.
-
-    What another family hands over since then may be unproven: it raised before.
-    """
+    """0.5.16 to 0.5.18: one family of targets breaks, another is mended, one switch is obeyed now."""
     changes = found("sglang==0.5.16", "sglang==0.5.18", VerifyRequest("", ""))
     rows = [
         ("breaking", "aux-boundaries", "without ids: ['not-a-boundary', 'not-a-boundary'"),
+        ("fixed", "aux-boundaries", "without ids: [2, 16, 29] (it was: raises ValueError)"),
         ("behaviour", "aux-boundaries", "a new target"),
         ("new switch", "fc-input-norm", "norm_before_fc takes effect"),
         ("fixed", "fc-input-norm", "holds; with sglang==0.5.16 the server leaves out rms_norm(inp"),
