@@ -71,7 +71,7 @@ def test_a_server_that_learned_layers_norms_and_positions() -> None:
 
 
 def test_a_server_that_forgot_the_residual_of_one_target() -> None:
-    """0.5.16 to 0.5.18: one family of targets breaks, another is mended, one switch is obeyed now."""
+    """0.5.16 to 0.5.18: one family of targets breaks, one is mended, one switch is obeyed now."""
     changes = found("sglang==0.5.16", "sglang==0.5.18", VerifyRequest("", ""))
     rows = [
         ("breaking", "aux-boundaries", "without ids: ['not-a-boundary', 'not-a-boundary'"),
