@@ -11,12 +11,12 @@ import sys
 from importlib.abc import MetaPathFinder
 from typing import TYPE_CHECKING, Any
 
+import pytest
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from importlib.machinery import ModuleSpec
     from types import ModuleType
-
-    import pytest
 
 CHECKED = frozenset({"sglang", "speculators", "transformers", "vllm", "specforge"})
 VIOLATIONS: list[str] = []
@@ -80,3 +80,19 @@ def pytest_terminal_summary(terminalreporter: Any) -> None:
         terminalreporter.section("checked code was imported or run", red=True)
         for violation in sorted(set(VIOLATIONS)):
             terminalreporter.write_line(violation)
+
+
+@pytest.fixture
+def runs(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """Grows with every check that is really made."""
+    import checker.verification
+
+    made: list[int] = []
+    whole = checker.verification.verify
+
+    def counting(*given: object) -> object:
+        made.append(1)
+        return whole(*given)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(checker.verification, "verify", counting)
+    return made

@@ -48,20 +48,6 @@ def ask(capsys: pytest.CaptureFixture[str], *more: str) -> tuple[int, str]:
     return status, capsys.readouterr().out
 
 
-@pytest.fixture
-def runs(monkeypatch: pytest.MonkeyPatch) -> list[int]:
-    """Grows with every check that is really made."""
-    made: list[int] = []
-    whole = checker.verification.verify
-
-    def counting(*given: object) -> object:
-        made.append(1)
-        return whole(*given)  # type: ignore[arg-type]
-
-    monkeypatch.setattr(checker.verification, "verify", counting)
-    return made
-
-
 def test_an_answer_is_given_again(
     place: Path, runs: list[int], capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -12,7 +12,6 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-import checker.verification
 from checker.cli import main
 from checker.data import FIXTURES
 
@@ -44,20 +43,6 @@ def fork(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, request: pytest.Fixtur
     lay_out(tmp_path / "fork", right=request.param)
     monkeypatch.chdir(tmp_path / "fork")
     return tmp_path
-
-
-@pytest.fixture
-def runs(monkeypatch: pytest.MonkeyPatch) -> list[int]:
-    """Grows with every check that is really made."""
-    made: list[int] = []
-    whole = checker.verification.verify
-
-    def counting(*given: object) -> object:
-        made.append(1)
-        return whole(*given)  # type: ignore[arg-type]
-
-    monkeypatch.setattr(checker.verification, "verify", counting)
-    return made
 
 
 def ask(capsys: pytest.CaptureFixture[str], *more: str) -> tuple[int, str, list[str]]:

@@ -8,13 +8,11 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from checker.engines import Captured, Question, Subject, capture, load_engines
+from checker.engines import Captured, Question, Subject, capture
 from checker.interpreter.values import ClassValue
 from checker.interpreter.watching import Watch
-from checker.pairing import allow_deep_recursion, open_side
-from checker.request import Access
 from checker.syntax import Ledger
-from tests.capture.test_small_targets import FILES, LAYERS, MODEL, SUM
+from tests.capture.test_small_targets import LAYERS, MODEL, SUM, laid_out
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -166,13 +164,7 @@ def _subject(folder: Path, classes: str, setter: str = SHIFT) -> Subject:
         "class Target(nn.Module):\n", BY_CLASS + "class Target(nn.Module):\n" + methods
     )
     text = text.replace(LISTED, classes + LISTED.replace("Deaf]", "Deaf, Renamed]"))
-    for path, content in {**FILES, "models/small.py": text}.items():
-        file = folder / "sglang" / "srt" / path
-        file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_text(dedent(content))
-    (folder / "sglang" / "__init__.py").write_text("")
-    allow_deep_recursion()
-    return open_side(load_engines(), "server", str(folder), [], Access(offline=True)).outline()
+    return laid_out(folder, text)
 
 
 def _asked(

@@ -63,6 +63,8 @@ def test_a_sum_left_to_the_next_layer_is_no_boundary(release: str, target: str) 
         ("enable_dp_attention", True, False),
         ("attn_dp_size", 2, 1),
         ("attn_cp_size", 2, 1),
+        ("attention_context_parallel_size", 2, 1),
+        ("moe_dp_size", 2, 1),
         ("moe_a2a_backend", "deepep", "none"),
         ("moe_dense_tp_size", 1, 2),
         ("enable_attn_tp_input_scattered", True, False),
@@ -78,30 +80,21 @@ def test_rows_spread_over_ranks_are_not_proven(flag: str, value: object, off: ob
 
 def _what_each_rank_has(s: Source) -> None:
     """What a layer hands on is added to the stream as it is."""
-    _no_capture(s)
-    s.before(
-        s.walk(FORWARD, ast.For)[0].body[0],
-        "if i in self.layers_to_capture:\n"
-        "    aux_hidden_states.append(\n"
-        "        hidden_states + forward_batch.residual_stream.residual\n"
-        "    )",
-    )
+    _kept(s, "hidden_states + forward_batch.residual_stream.residual")
 
 
 def _what_each_rank_has_in_full(s: Source) -> None:
     """The same of what a layer hands on once it is complete."""
-    _no_capture(s)
-    s.before(
-        s.walk(FORWARD, ast.For)[0].body[0],
-        "if i in self.layers_to_capture:\n"
-        "    from sglang.srt.layers.layer_boundary.residual import batch as stream\n"
-        "    aux_hidden_states.append(stream.snapshot(hidden_states, forward_batch))",
-    )
+    _kept(s, "residual_batch.snapshot(hidden_states, forward_batch)")
 
 
-def _no_capture(s: Source) -> None:
+def _kept(s: Source, value: str) -> None:
     call = s.call(FORWARD, "self.layers[i]")
     s.put(s.keyword(call, "capture_output").value, "None")
+    s.before(
+        s.walk(FORWARD, ast.For)[0].body[0],
+        f"if i in self.layers_to_capture:\n    aux_hidden_states.append({value})",
+    )
 
 
 def test_what_is_kept_before_it_is_summed_is_not_called_a_boundary() -> None:

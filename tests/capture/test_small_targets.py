@@ -7,7 +7,7 @@ from textwrap import dedent
 
 import pytest
 
-from checker.engines import Captured, Question, capture, targets
+from checker.engines import Captured, Question, Subject, capture, targets
 from checker.engines.description import load_engines
 from checker.pairing import allow_deep_recursion, open_side
 from checker.request import Access
@@ -136,16 +136,20 @@ def ask(
     for old, new in edits:
         assert text.count(old) == 1, old
         text = text.replace(old, new)
+    subject = laid_out(folder, text)
+    assert targets(subject) == ["Target", "Wrapper"]
+    return capture(subject, Question(target, layers, ids))
+
+
+def laid_out(folder: Path, text: str) -> Subject:
+    """A small server whose models stand in a text."""
     for path, content in {**FILES, "models/small.py": text}.items():
         file = folder / "sglang" / "srt" / path
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(dedent(content))
     (folder / "sglang" / "__init__.py").write_text("")
     allow_deep_recursion()
-    server = open_side(load_engines(), "server", str(folder), [], Access(offline=True))
-    subject = server.outline()
-    assert targets(subject) == ["Target", "Wrapper"]
-    return capture(subject, Question(target, layers, ids))
+    return open_side(load_engines(), "server", str(folder), [], Access(offline=True)).outline()
 
 
 @pytest.mark.parametrize("target", ["Target", "Wrapper"])
