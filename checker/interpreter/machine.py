@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 import sys
 import time
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -28,13 +29,14 @@ from checker.location import Location
 
 if TYPE_CHECKING:
     import ast
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     from checker.graph.terms import Pool, Term
     from checker.interpreter.conditions import Belief
     from checker.interpreter.looping import Loop
     from checker.interpreter.outline import Outline
     from checker.interpreter.results import Results
+    from checker.interpreter.settled import Account, Definitions
     from checker.interpreter.slicing import Slice
     from checker.interpreter.stubs import Stubs
     from checker.interpreter.watching import Watch
@@ -114,6 +116,7 @@ class Machine:
         script: answers to undecided conditions, in order; further ones are answered True and
             recorded.
         engine: label of the tree whose lines are preferred as origins.
+        settled: definitions that runs over the same workspace share, which begins anew.
     """
 
     def __init__(
@@ -126,6 +129,7 @@ class Machine:
         script: tuple[bool, ...] = (),
         engine: str = "",
         limits: Limits = Limits(),
+        settled: Definitions | None = None,
     ) -> None:
         from checker.interpreter import builtin_functions
 
@@ -175,7 +179,21 @@ class Machine:
         self.deadline = time.process_time() + limits.seconds
         self.results: Results | None = None
         self.item_done: Callable[[Machine, Frame, Value], None] | None = None
-        self.builtins = builtin_functions.build(self)
+        self.account: Account | None = None
+        self.asked = 0
+        self.settled = settled
+        if settled is None:
+            self.builtins = builtin_functions.build(self)
+            return
+        settled.begin()
+        settled.builtins = self.builtins = settled.builtins or builtin_functions.build(self)
+
+    # -- what runs share --------------------------------------------------------------------------
+
+    def changes(self, value: Value) -> None:
+        """An object or a container is about to be changed."""
+        if self.settled is not None:
+            self.settled.changes(self, value)
 
     # -- places ---------------------------------------------------------------------------------
 
@@ -224,6 +242,7 @@ class Machine:
 
     def exception(self, name: str, *args: Value) -> Raised:
         """A builtin exception raised by the checked program at the current place."""
+        self.asked += 1
         if self.watch is not None and args:
             self.watch.says(args[0])
         cls = self.builtins.get(name) or self.builtins["Exception"]
@@ -305,6 +324,7 @@ class Machine:
         From the script, else True; both answers get explored. `place` is where what is asked about
         was met first, if that tells it from others.
         """
+        self.asked += 1
         if self.outline is not None:
             if self.outline.building:
                 raise self.stuck(f"a condition that nothing decides: {text}")
@@ -340,6 +360,7 @@ class Machine:
     # -- configuration reads ---------------------------------------------------------------------
 
     def read(self, place: str, key: str, found: bool, default: Any = None) -> None:
+        self.asked += 1
         if self.config_quiet or key.startswith("__"):
             return
         self.reads.append(ConfigRead(place, key, found, default, self.location()))
@@ -356,11 +377,39 @@ class Machine:
         file = self.workspace.find(name)
         if file is None and not self.workspace.is_package(name):
             return None
+        shared = self.settled.modules if self.settled is not None else self.modules
+        if name in shared and shared[name].file is file:
+            self.modules[name] = shared[name]
+            return shared[name]
         value = ModuleValue(name, file)
         package = name if file is None or file.is_package else name.rpartition(".")[0]
         value.scope.names.update(__name__=name, __package__=package, __doc__=None)
-        self.modules[name] = value
+        self.modules[name] = shared[name] = value
         return value
+
+    @contextmanager
+    def accounting(self, account: Account | None) -> Iterator[None]:
+        """Notes what an evaluation asks for; without an account the one around it is spoiled."""
+        outer, asked = self.account, self.asked
+        pins, assumptions, doubts = self.pins, self.assumptions, self.doubts
+        self.account = account
+        if account is not None:
+            self.pins, self.assumptions = account.pins, account.assumptions
+            self.doubts = account.doubts
+        try:
+            yield
+        finally:
+            if account is None:
+                if outer is not None:
+                    outer.spoiled = True
+            else:
+                account.spoiled = account.spoiled or self.asked > asked
+                pins.update(account.pins)
+                assumptions.update(account.assumptions)
+                for reason, place in account.doubts.items():
+                    doubts.setdefault(reason, place)
+            self.account, self.asked = outer, asked
+            self.pins, self.assumptions, self.doubts = pins, assumptions, doubts
 
     def run_in(self, frame: Frame, work: Callable[[], Value]) -> Value:
         """Runs `work` inside a new frame."""
