@@ -8,7 +8,6 @@ from __future__ import annotations
 import os
 import sys
 import time
-from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -29,7 +28,7 @@ from checker.location import Location
 
 if TYPE_CHECKING:
     import ast
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
 
     from checker.graph.terms import Pool, Term
     from checker.interpreter.conditions import Belief
@@ -116,8 +115,13 @@ class Machine:
         script: answers to undecided conditions, in order; further ones are answered True and
             recorded.
         engine: label of the tree whose lines are preferred as origins.
-        settled: definitions that runs over the same workspace share, which begins anew.
+        settled: definitions that runs over the same workspace share; another run begins.
     """
+
+    account: Account | None = None
+    """The evaluation of a definition that is going on, where it is noted what that looks at."""
+    asked = 0
+    """How often something was done that may come out otherwise in another run."""
 
     def __init__(
         self,
@@ -179,14 +183,12 @@ class Machine:
         self.deadline = time.process_time() + limits.seconds
         self.results: Results | None = None
         self.item_done: Callable[[Machine, Frame, Value], None] | None = None
-        self.account: Account | None = None
-        self.asked = 0
         self.settled = settled
-        if settled is None:
-            self.builtins = builtin_functions.build(self)
-            return
-        settled.begin()
-        settled.builtins = self.builtins = settled.builtins or builtin_functions.build(self)
+        self.builtins = (
+            builtin_functions.build(self)
+            if settled is None
+            else settled.begin(lambda: builtin_functions.build(self))
+        )
 
     # -- what runs share --------------------------------------------------------------------------
 
@@ -386,30 +388,6 @@ class Machine:
         value.scope.names.update(__name__=name, __package__=package, __doc__=None)
         self.modules[name] = shared[name] = value
         return value
-
-    @contextmanager
-    def accounting(self, account: Account | None) -> Iterator[None]:
-        """Notes what an evaluation asks for; without an account the one around it is spoiled."""
-        outer, asked = self.account, self.asked
-        pins, assumptions, doubts = self.pins, self.assumptions, self.doubts
-        self.account = account
-        if account is not None:
-            self.pins, self.assumptions = account.pins, account.assumptions
-            self.doubts = account.doubts
-        try:
-            yield
-        finally:
-            if account is None:
-                if outer is not None:
-                    outer.spoiled = True
-            else:
-                account.spoiled = account.spoiled or self.asked > asked
-                pins.update(account.pins)
-                assumptions.update(account.assumptions)
-                for reason, place in account.doubts.items():
-                    doubts.setdefault(reason, place)
-            self.account, self.asked = outer, asked
-            self.pins, self.assumptions, self.doubts = pins, assumptions, doubts
 
     def run_in(self, frame: Frame, work: Callable[[], Value]) -> Value:
         """Runs `work` inside a new frame."""

@@ -11,39 +11,21 @@ from __future__ import annotations
 
 import ast
 import copy
+from contextlib import contextmanager
 from dataclasses import dataclass, field
-from types import BuiltinFunctionType, FunctionType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from checker.interpreter.values import (
-    BoundMethod,
-    ClassMethod,
-    ClassValue,
-    ConfigDict,
-    External,
-    Function,
-    Instance,
-    ModuleValue,
-    Native,
-    Partial,
-    Property,
-    StaticMethod,
-    Unknown,
-    Value,
-)
+from checker.interpreter.steady import MISSING, Held, Steady
+from checker.interpreter.values import Instance, ModuleValue, Value
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Container
+    from collections.abc import Callable, Iterator
 
     from checker.interpreter.machine import Machine
     from checker.interpreter.stubs import Summary
     from checker.location import Location
     from checker.syntax import Ledger
 
-MISSING = object()
-"""What a module does not have."""
-
-_CONSTANTS = (bool, int, float, str, bytes, type(None), type(...), External, ModuleValue, Unknown)
 _OWN = frozenset(("__name__", "__package__", "__doc__", "op"))
 """Names that a module has before anything of it runs."""
 
@@ -52,10 +34,10 @@ _OWN = frozenset(("__name__", "__package__", "__doc__", "op"))
 class Account:
     """The evaluation of one definition that is going on.
 
-    `needs`: names that were looked up, and what they were; `summaries`: those that were used, but
-    for the one that is evaluated (`own`), which itself binds the names `binds`. `settings`: facts of the deployment, `stores`: names of
-    what summaries keep for each other in a run. `spoiled`: it has looked at what may be another thing in
-    another run, or changed something that was settled before.
+    `needs`: names that were looked up, and what they were. `summaries`: those that were used, but
+    for the one that is evaluated (`own`), which itself binds the names `binds`. `settings`: facts
+    of the deployment, `stores`: names of what summaries keep for each other in a run. `spoiled`: it
+    has looked at what may be another thing in another run, or changed something that was settled.
     """
 
     own: int | None = None
@@ -70,30 +52,32 @@ class Account:
     doubts: dict[str, Location | None] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Held:
-    """Something that can be changed, and what it held when it was made."""
+@contextmanager
+def accounting(m: Machine, account: Account | None) -> Iterator[None]:
+    """Notes what an evaluation looks at; without an account, the one around it is spoiled.
 
-    place: Any
-    content: Any
-
-    def is_same(self) -> bool:
-        """Whether it holds what it held."""
-        place, content = self.place, self.content
-        if len(place) != len(content):
-            return False
-        if isinstance(place, dict):
-            return all(place.get(key, MISSING) is value for key, value in content.items())
-        if isinstance(place, list):
-            return all(one is two for one, two in zip(place, content, strict=True))
-        return bool(place == content)
-
-    def restore(self) -> None:
-        """Puts back what it held."""
-        if not self.is_same():
-            place, content = self.place, self.content
-            place.clear()
-            place.extend(content) if isinstance(place, list) else place.update(content)
+    So it is by what is raised: what comes of that is up to who catches it.
+    """
+    outer, asked = m.account, m.asked
+    pins, assumptions, doubts = m.pins, m.assumptions, m.doubts
+    m.account = account
+    if account is not None:
+        m.pins, m.assumptions, m.doubts = account.pins, account.assumptions, account.doubts
+    ended = False
+    try:
+        yield
+        ended = True
+    finally:
+        if outer is not None and (account is None or not ended):
+            outer.spoiled = True
+        if account is not None:
+            account.spoiled = account.spoiled or m.asked > asked
+            pins.update(account.pins)
+            assumptions.update(account.assumptions)
+            for reason, place in account.doubts.items():
+                doubts.setdefault(reason, place)
+        m.account, m.asked = outer, asked
+        m.pins, m.assumptions, m.doubts = pins, assumptions, doubts
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -110,7 +94,7 @@ class _Settled:
     summaries: tuple[_Settled, ...]
     settings: dict[str, Value]
     stores: frozenset[str]
-    held: tuple[_Held, ...]
+    held: tuple[Held, ...]
     objects: tuple[Instance, ...]
     marks: tuple[tuple[int, str], ...]
     pins: dict[str, None]
@@ -127,7 +111,7 @@ class Definitions:
     """
 
     def __init__(self) -> None:
-        self.builtins: dict[str, Value] | None = None
+        self._builtins: dict[str, Value] | None = None
         self.modules: dict[str, ModuleValue] = {}
         self.stubs: dict[str, ModuleValue] = {}
         self._names: dict[tuple[ModuleValue, str], _Settled | None] = {}
@@ -140,8 +124,8 @@ class Definitions:
         self._stored: set[str] = set()
         self._apart: dict[int, bool] = {}
 
-    def begin(self) -> None:
-        """Another run begins."""
+    def begin(self, builtins: Callable[[], dict[str, Value]]) -> dict[str, Value]:
+        """Another run begins; gives Python's own names, which the first run builds."""
         self._given.clear()
         self._changed.clear()
         self._stores.clear()
@@ -156,6 +140,9 @@ class Definitions:
             module.done.clear()
             module.done_names.clear()
             module.touched = module.is_stub
+        if self._builtins is None:
+            self._builtins = builtins()
+        return self._builtins
 
     def changes(self, m: Machine, value: Value) -> None:
         """An object or a container is about to be changed."""
@@ -229,9 +216,8 @@ class Definitions:
         if not module.is_stub or value is MISSING:
             known = account.needs.setdefault((module, name), value)
             account.spoiled = account.spoiled or known is not value
-        elif name not in _OWN:
-            if name not in account.binds:
-                self.used(m, self._defining.get((module, name)))
+        elif name not in _OWN and name not in account.binds:
+            self.used(m, self._defining.get((module, name)))
 
     def _touched(
         self,
@@ -254,10 +240,10 @@ class Definitions:
                 module.done_names.add(name)
             return settled.values[name]
         if key in self._names or len(above) > 1 or not _is_simple(above[0], name):
-            with m.accounting(None):
+            with accounting(m, None):
                 return evaluate()
         account = Account()
-        with m.workspace.noting() as ledger, m.accounting(account):
+        with m.workspace.noting() as ledger, accounting(m, account):
             value = evaluate()
         if module.scope.names.get(name, MISSING) is value:
             marks = ((id(above[0]), name if isinstance(above[0], ast.ImportFrom) else ""),)
@@ -283,11 +269,11 @@ class Definitions:
         if settled is not None and self._give(m, settled):
             values = settled.values
         elif key in self._summaries:
-            with m.accounting(None):
+            with accounting(m, None):
                 values = evaluate()
         else:
             account = Account(key, binds)
-            with m.workspace.noting() as ledger, m.accounting(account):
+            with m.workspace.noting() as ledger, accounting(m, account):
                 values = evaluate()
             account.pins.update(dict.fromkeys(summary.pins))
             bound = {name: names[name] for name in binds if name in names}
@@ -330,8 +316,11 @@ class Definitions:
                 return None
         if not all(map(self._is_apart, account.summaries.values())):
             return None
-        steady = _Steady(self._held)
-        if not all(map(steady.includes, values.values())):
+        steady = Steady(self._held)
+        try:
+            if not steady.are(values.values()):
+                return None
+        except RecursionError:
             return None
         found = _Settled(
             home=home,
@@ -410,70 +399,6 @@ def _is_simple(stmt: ast.stmt, name: str) -> bool:
             return True
         case _:
             return False
-
-
-class _Steady:
-    """Tells which values are the same in every run once what they hold is put back.
-
-    What was not settled before is new: an evaluation has come by nothing else.
-    """
-
-    def __init__(self, settled: Container[int]) -> None:
-        self._settled = settled
-        self.held: list[_Held] = []
-        self.found: dict[int, Value] = {}
-
-    def includes(self, value: Value) -> bool:
-        """Whether a value, with all that it holds, is such a one."""
-        if isinstance(value, _CONSTANTS):
-            return True
-        if id(value) in self.found or id(value) in self._settled:
-            return True
-        match value:
-            case tuple() | frozenset():
-                return all(map(self.includes, value))
-            case StaticMethod(function=inner) | ClassMethod(function=inner):
-                return self.includes(inner)
-            case Property(getter=getter, setter=setter):
-                return self.includes(getter) and self.includes(setter)
-            case BoundMethod(instance=instance, function=inner):
-                return self.includes(instance) and self.includes(inner)
-            case Native():
-                return all(_is_fixed(cell.cell_contents) for cell in value.call.__closure__ or ())
-            case ClassValue(module=None):
-                return True  # one of Python's own
-            case ConfigDict():
-                return False
-        self.found[id(value)] = value
-        match value:
-            case list() | set():
-                self.held.append(_Held(value, value.copy()))
-                return all(map(self.includes, value))
-            case dict():
-                self.held.append(_Held(value, value.copy()))
-                return all(map(self.includes, value)) and all(map(self.includes, value.values()))
-            case Function(closure=scope):
-                while scope is not None:
-                    if not self.includes(scope.names):
-                        return False
-                    scope = scope.parent
-                parts = value.defaults, value.kw_defaults, value.attrs
-                return all(map(self.includes, parts))
-            case ClassValue():
-                return self.includes(value.namespace)
-            case Instance(config=None, tainted=None):
-                return self.includes(value.attrs) and self.includes(value.data)
-            case Partial():
-                return all(map(self.includes, (value.function, value.args, value.kwargs)))
-            case _:
-                return False
-
-
-def _is_fixed(cell: Any) -> bool:
-    """Whether what one of our functions holds is the same in every run."""
-    if isinstance(cell, FunctionType):
-        return cell.__closure__ is None
-    return isinstance(cell, (bool, int, float, str, type(None), BuiltinFunctionType, type))
 
 
 __all__ = ["MISSING", "Account", "Definitions"]

@@ -193,8 +193,8 @@ class Native:
     """A function this interpreter implements. `call(machine, args, kwargs)`.
 
     `numbered`: it knows what to do with numbers that differ from one iteration of a loop to the
-    next (`checker.interpreter.looping`). `pure`: it gives the same for the same, and changes nothing
-    but by assigning attributes and calling what it is given.
+    next (`checker.interpreter.looping`). `pure`: it gives the same for the same, and changes
+    nothing but by ways that are watched (`checker.interpreter.settled`).
     """
 
     name: str
