@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import ast
-import re
 import sys
 from typing import TYPE_CHECKING
 
 from checker.engines import alike
+from checker.engines.inheriting import related
 from checker.interpreter import imports
 from checker.interpreter.outline import said
 from checker.interpreter.values import ClassValue, Raised, Stuck
@@ -107,20 +107,3 @@ def registered(m: Machine, stage: CaptureStage, names: list[str]) -> Iterator[Cl
         for cls in listed if isinstance(listed, (list, tuple)) else [listed]:
             if isinstance(cls, ClassValue):
                 yield cls
-
-
-def related(texts: dict[str, bytes], word: str) -> list[str]:
-    """Modules whose classes can have a method.
-
-    Those that name it, and those that name such modules: what names neither can neither define nor
-    inherit it.
-    """
-    wanted = word.encode()
-    found = {name for name, text in texts.items() if wanted in text}
-    words = {name: set(re.findall(rb"\w+", text)) for name, text in texts.items()}
-    new = set(found)
-    while new:
-        marks = {name.encode() for name in new}
-        new = {name for name, used in words.items() if name not in found and used & marks}
-        found |= new
-    return sorted(found)
