@@ -33,7 +33,7 @@ from checker.syntax.nodes import walk
 from checker.syntax.remembering import remembered
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True, eq=False)
 class Signal:
     """How a block ended: ``return`` (with its value), ``break`` or ``continue``."""
 
