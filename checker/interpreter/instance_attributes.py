@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from checker.interpreter import attributes, calls, host_methods
 from checker.interpreter.host_methods import MISSING
+from checker.interpreter.looks import show
 from checker.interpreter.values import (
     BoundMethod,
     ClassMethod,
@@ -87,7 +88,7 @@ def plain_get(m: Machine, value: Instance, name: str) -> Value:
     """`object.__getattribute__`, then `__getattr__`; `MISSING` when there is neither."""
     if name == "__dict__":
         m.look(value.attrs)
-        return value.tainted if value.tainted is not None else value.attrs
+        return value.tainted if value.tainted is not None else show(value)
     if m.watch is not None and name[:2] == "__" and not _is_code(value.cls, name):
         m.watch.saw(value.cls)
     if name == "__class__":

@@ -4,7 +4,9 @@ The loop's variable, and the numbers that layers are made with, know what they a
 iteration. Where the code looks at one, the iterations in which it would see something else are told
 apart. An iteration that left everything the loop can see as it found it, up to the names of what
 layers computed (`checker.interpreter.looping_state`), is not run again where nothing it looked at
-differs: the next one starts from the state that is there. The last iteration is always run.
+differs: the next one starts from the state that is there. Nor is one where what differs from that
+state is nothing that it looks at (`checker.interpreter.looping_steady`). The last iteration is
+always run.
 """
 
 from __future__ import annotations
@@ -16,6 +18,8 @@ from typing import TYPE_CHECKING, Any
 from checker.interpreter import conditions, looping_state, statements
 from checker.interpreter.conditions import Condition
 from checker.interpreter.iteration import Counted, iterate
+from checker.interpreter.looks import Looks
+from checker.interpreter.looping_steady import Steady
 from checker.interpreter.numbered import DIFFERS, Numbered
 from checker.interpreter.values import (
     ClassMethod,
@@ -32,6 +36,7 @@ from checker.interpreter.values import (
 )
 
 if TYPE_CHECKING:
+    from checker.graph.terms import Term
     from checker.interpreter.looping_state import State
     from checker.interpreter.machine import Frame, Machine
     from checker.interpreter.outline import Outline
@@ -77,6 +82,8 @@ class Loop:
         self.same: set[int] = set()
         self.roots: dict[int, Value] = {}
         self.layers: dict[int, Instance] = {}
+        self.looks = Looks()
+        self.names: dict[Term, frozenset[str]] = {}
         self._places = {value: place for place, value in enumerate(self.source)}
         self._signatures: dict[int, _Signature | None] = {}
         self._asked: tuple[int, ...] = ()
@@ -87,6 +94,7 @@ class Loop:
         """An iteration begins."""
         self.at, self.active, self.spoiled, self.ran = place, True, False, None
         self.same = set(range(len(self.source)))
+        self.looks.begin()
 
     def pin(self) -> None:
         """Something was seen that no other iteration is known to see."""
@@ -295,16 +303,19 @@ def run(m: Machine, frame: Frame, stmt: ast.For, rows: Rows) -> Signal | None:
     outline = m.outline
     assert outline is not None
     loop = m.loop = Loop(outline, rows)
+    if frame.scope is not frame.module.scope:  # whose names others hold
+        loop.looks.watch_scope(frame.scope)
     try:
         return _iterations(m, frame, stmt, loop, rows)
     finally:
         loop.active = False
+        loop.looks.end()
         m.loop = None
 
 
 def _iterations(m: Machine, frame: Frame, stmt: ast.For, loop: Loop, rows: Rows) -> Signal | None:
     before: State | None = None
-    known: list[set[int]] = []
+    steady: Steady | None = None
     place, last = 0, len(loop.source) - 1
     while place <= last:
         m.tick()
@@ -318,18 +329,24 @@ def _iterations(m: Machine, frame: Frame, stmt: ast.For, loop: Loop, rows: Rows)
             return None if signal is statements.BREAK else signal
         frame.node = stmt
         place += 1
-        tells = not loop.spoiled and loop.ran is not None and place < last
-        after = looping_state.state(m, loop) if tells else None
-        if before is None or after is None or before.tokens != after.tokens:
-            known = []
-        else:
-            known.append(loop.same)
-            first = place
-            while place < last and any(place in same for same in known):
-                place += 1
+        steady = None if loop.spoiled else steady
+        after = looping_state.state(m, loop) if place < last else None
+        if after is None:
+            before = steady = None
+            continue
+        first = place
+        if not loop.spoiled and loop.ran is not None and before is not None and before == after:
+            if steady is None or steady.state != after:
+                steady = Steady(loop, after)
+            steady.add(m, loop)
+            place = steady.until(first, last)
             if place > first and not after.jump(m, loop, before, first, place):
                 place = first
-        before = after
+            before = after
+        elif steady is not None and steady.jump(m, loop, first, steady.until(first, last)):
+            before, place = None, steady.until(first, last)
+        else:
+            before = after
     return statements.run_block(m, frame, stmt.orelse)
 
 

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 from checker.graph.dims import Poly
 from checker.graph.terms import postorder, summands, unknowns
 from checker.interpreter import conditions
+from checker.interpreter.looks import items_of
 from checker.interpreter.open_values import Open
 from checker.interpreter.storages import Root, root_of
 from checker.interpreter.tensors import Tensor
@@ -47,7 +48,7 @@ _FIXED = (ClassValue, ModuleValue, Property, External)
 _MOST = 40_000
 
 
-@dataclass(slots=True, eq=False)
+@dataclass(slots=True)
 class State:
     """The state after an iteration.
 
@@ -57,17 +58,15 @@ class State:
     """
 
     tokens: list[Any] = field(default_factory=list)
-    names: list[str] = field(default_factory=list)
-    left: list[tuple[Any, Any, Any]] = field(default_factory=list)
-    kept: list[Any] = field(default_factory=list)
+    names: list[str] = field(default_factory=list, compare=False)
+    left: list[tuple[Any, Any, Any]] = field(default_factory=list, compare=False)
+    kept: list[Any] = field(default_factory=list, compare=False)
 
     def jump(self, m: Machine, loop: Loop, before: State, first: int, place: int) -> bool:
         """Goes on as if the iterations from `first` up to `place` had run.
 
         False, and nothing done, where a boundary would not be the one it is.
         """
-        from checker.interpreter.numbered import Numbered
-
         outline = loop.outline
         number = loop.source[first - 1]
         if number not in outline.entries:
@@ -78,19 +77,26 @@ class State:
                 return False
         entry = outline.entries[number]
         for passed in loop.source[first - 1 : place - 1]:
-            outline.entries[passed] = _like(m, entry, passed)
+            outline.entries[passed] = like(m, entry, passed)
         outline.entries[loop.source[place - 1]] = entry  # what it was is now the last one's
-        for passed in loop.source[first - 1 : place]:
-            outline.passed[id(loop.layers[passed])] = loop.layers[passed]
-        for holder, key, value in self.left:
-            if isinstance(value, Numbered):
-                holder[key] = Numbered(loop, value.values, place - 1)
-            else:
-                holder[key] = loop.layers[loop.source[place - 1]]
+        move(loop, self.left, first, place)
         return True
 
 
-def _like(m: Machine, entry: Term | None, number: int) -> Term | None:
+def move(loop: Loop, left: list[tuple[Any, Any, Any]], first: int, place: int) -> None:
+    """The iterations from `first` up to `place` have not run, and left what they would have."""
+    from checker.interpreter.numbered import Numbered
+
+    for passed in loop.source[first - 1 : place]:
+        loop.outline.passed[id(loop.layers[passed])] = loop.layers[passed]
+    for holder, key, value in left:
+        if isinstance(value, Numbered):
+            holder[key] = Numbered(loop, value.values, place - 1)
+        else:
+            holder[key] = loop.layers[loop.source[place - 1]]
+
+
+def like(m: Machine, entry: Term | None, number: int) -> Term | None:
     """What stands for a boundary that was skipped: as well known as the one before it."""
     if entry is None:
         return None
@@ -122,30 +128,24 @@ _MADE = re.compile(r" \d+(\.\d+)?$")
 """How the names of what layers compute end: each is given only once."""
 
 
+def is_made(name: str) -> bool:
+    """Whether a name is that of something computed, given only once."""
+    return _MADE.search(name) is not None
+
+
 def state(m: Machine, loop: Loop) -> State | None:
-    """What there is after an iteration; None where too much is."""
-    writer = _Writer(m, loop)
-    for frame in m.frames:
-        writer.scope(frame.scope)
-        writer.add("|", len(frame.handling))
-    for root in list(loop.roots.values()):
-        writer.value(root)
-    for name, shared in m.shared.items():
-        if not isinstance(name, str) or name == "operators":
-            continue  # summaries, and what they call: nothing changes them
-        writer.add(name)
-        writer.value(shared)
-    outline = loop.outline
-    writer.add(
-        *(len(m.answers), len(m.decisions), len(m.lost), len(m.aliases), len(m.ranges)),
-        *(len(m.counts), len(m.doubts), m.attempting, m.trying, m.config_quiet, m.grad_disabled),
-        *(len(m.assumptions), len(m.pins), outline.depth, len(outline.building)),
-        None if outline.awaited is None else outline.awaited - loop.source[loop.at],
-    )
-    return None if len(writer.found.tokens) > _MOST else writer.found
+    """What there is after an iteration; None where too much is.
+
+    From now on it is noted which attributes of the objects in it are looked at.
+    """
+    writer = Writer(m, loop)
+    writer.all(list(loop.roots.values()))
+    # What is asked or noted once is so for good, and an iteration that does either differs here.
+    writer.add(len(m.answers), len(m.decisions), len(m.doubts), len(m.assumptions), len(m.pins))
+    return writer.found if writer.is_whole() else None
 
 
-class _Writer:
+class Writer:
     """Writes values down. `seen` numbers what has an identity."""
 
     def __init__(self, m: Machine, loop: Loop) -> None:
@@ -158,11 +158,39 @@ class _Writer:
         self.terms: dict[Term, Any] = {}
         entry = loop.outline.entries.get(loop.source[loop.at])
         self.entry = entry
-        self.addends = Counter(_addends(entry)) if entry is not None else Counter()
+        self.addends = Counter(addends(entry)) if entry is not None else Counter()
+
+    def all(self, roots: list[Value]) -> None:
+        """Everything that the loop can see; `roots` are values reached in no other way."""
+        m, outline = self.m, self.loop.outline
+        for frame in m.frames:
+            self.scope(frame.scope)
+            self.add("|", len(frame.handling))
+        for root in roots:
+            self.value(root)
+        for name, shared in m.shared.items():
+            if not isinstance(name, str) or name == "operators":
+                continue  # summaries, and what they call: nothing changes them
+            self.add(name)
+            self.value(shared)
+        self.add(
+            *(len(m.lost), len(m.aliases), len(m.ranges), len(m.counts)),
+            *(m.attempting, m.trying, m.config_quiet, m.grad_disabled),
+            *(outline.depth, len(outline.building)),
+            None if outline.awaited is None else outline.awaited - self.loop.source[self.loop.at],
+        )
+
+    def is_whole(self) -> bool:
+        """Whether everything was written."""
+        return len(self.tokens) <= _MOST
 
     def add(self, *tokens: Any) -> None:
         """Writes tokens."""
         self.tokens += tokens
+
+    def differ(self) -> None:
+        """Something that is equal to nothing."""
+        self.add(object())
 
     def is_new(self, value: Any) -> bool:
         """Whether an object comes up for the first time; its number is written."""
@@ -179,7 +207,7 @@ class _Writer:
         """The names of a function that is running, or that another one was made in."""
         while scope is not None:
             if self.is_new(scope.names):
-                self.items(scope.names, scope.names.items(), local=True)
+                self.items(scope.names, items_of(scope.names), local=True)
             scope = scope.parent
 
     def items(self, holder: Any, items: Any, *, local: bool = False) -> None:
@@ -188,7 +216,11 @@ class _Writer:
 
         for key, value in list(items):
             self.found.kept.append(key)
-            self.tokens += ("'", key if isinstance(key, (str, int)) else id(key))
+            if isinstance(key, (str, int)):
+                self.tokens += ("'", key)
+            else:
+                self.tokens += ("'", id(key))
+                self.value(key)
             kind = type(value)
             if kind in _SCALAR_TYPES:  # most are such
                 self.tokens += (kind.__name__, value)
@@ -201,7 +233,7 @@ class _Writer:
 
         if type(value) is Numbered:
             if value.loop is not self.loop or value.made != self.loop.at:
-                self.add(object())
+                self.differ()
             self.add("number", value.values)
             self.found.left.append((holder, key, value))
             return True
@@ -221,7 +253,7 @@ class _Writer:
         if kind in _SCALAR_TYPES:
             self.tokens += (kind.__name__, value)
         elif kind is Numbered:
-            self.add(object())
+            self.differ()
         elif isinstance(value, _SCALARS):
             self.add(kind.__name__, value)
         elif isinstance(value, Poly):
@@ -259,7 +291,10 @@ class _Writer:
             self.items(value, value.items())
         else:
             plain = all(type(item) in (bool, int, str) for item in value)
-            self.add(sorted(map(repr, value)) if plain else object())
+            if plain:
+                self.add(sorted(map(repr, value)))
+            else:
+                self.differ()
 
     def callable(self, value: Value) -> None:
         """Functions with what they hold; anything else is equal to nothing."""
@@ -293,7 +328,7 @@ class _Writer:
                         if isinstance(held, (*_SCALARS, list, dict, set, tuple, Instance, Tensor)):
                             self.value(held)
             case _:
-                self.add(object())
+                self.differ()
 
     def instance(self, value: Instance) -> None:
         """An object with its attributes; layers are known by their place."""
@@ -306,8 +341,9 @@ class _Writer:
         if not self.is_new(value):
             return
         self.found.kept.append(value.cls)
-        if value.attrs and all(type(item) is Native for item in value.attrs.values()):
-            self.add(id(value.cls), len(value.attrs))  # a name space of ours: nothing changes it
+        attrs = items_of(value.attrs)
+        if attrs and all(type(item) is Native for _, item in attrs):
+            self.add(id(value.cls), len(attrs))  # a name space of ours: nothing changes it
             return
         tainted = None if value.tainted is None else value.tainted.reason
         self.add(id(value.cls), tainted, value.config, value.partial)
@@ -317,7 +353,12 @@ class _Writer:
             self.value(pending[2])
         if value.data is not None:
             self.value(value.data)
-        self.items(value.attrs, value.attrs.items())
+        self.attributes(value)
+
+    def attributes(self, value: Instance) -> None:
+        """The attributes of an object."""
+        self.loop.looks.watch(value)
+        self.items(value.attrs, items_of(value.attrs))
 
     def tensor(self, value: Tensor) -> None:
         """A tensor: where it lies, how, and what it is."""
@@ -338,7 +379,7 @@ class _Writer:
             return "the stream"
         if term in self.terms:
             return self.terms[term]
-        args: list[Term] = list(_addends(term)) if term.op == "add" else list(term.args)
+        args: list[Term] = list(addends(term)) if term.op == "add" else list(term.args)
         head: tuple[Any, ...] = (term.op,)
         if term.op == "add":
             rest = Counter(args)
@@ -348,7 +389,7 @@ class _Writer:
             args.sort(key=lambda arg: (arg.op, list(map(_natural, names_of(arg)))))
         attrs: tuple[Any, ...] = term.attrs
         name = _name(term)
-        if name is not None and _MADE.search(name):
+        if name is not None and is_made(name):
             attrs = (self.number(name), term.attr("reason"))
         made = (*head, attrs, term.shape, *[self.term(arg) for arg in args])
         self.terms[term] = made
@@ -362,9 +403,9 @@ class _Writer:
         return self.numbers[text]
 
 
-def _addends(term: Term) -> tuple[Term, ...]:
+def addends(term: Term) -> tuple[Term, ...]:
     """What a term is the sum of: a stream of many layers is a sum of sums."""
     return summands(term) if term.op == "add" else (term,)
 
 
-__all__ = ["State", "names_of", "state"]
+__all__ = ["State", "Writer", "addends", "is_made", "like", "move", "names_of", "state"]
