@@ -186,6 +186,8 @@ def of_object(m: Machine, value: Instance, name: str) -> Value:
 
 def bound(m: Machine, instance: Value, cls: ClassValue, found: Value) -> Value:
     """What an attribute found in the class gives for an object."""
+    if m.loop is not None:
+        m.loop.saw(found)
     match found:
         case Function() | Native():
             return BoundMethod(instance, found)
@@ -203,6 +205,4 @@ def bound(m: Machine, instance: Value, cls: ClassValue, found: Value) -> Value:
             method = attributes.get(m, found, "__get__", special=True)
             return calls.call(m, method, [instance, cls], {})
         case _:
-            if m.loop is not None:
-                m.loop.saw(found)
             return found

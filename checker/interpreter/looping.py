@@ -68,12 +68,14 @@ class Loop:
 
     `source` has the number of each iteration's layer. `at` is the place of the iteration in it;
     `same` holds the places of those that have seen nothing else so far. `roots` are values that
-    were reached past everything that is looked at anyway: globals, what classes and closures hold.
+    were reached past everything that is looked at anyway: globals, what classes and closures hold;
+    `python` has Python's own names.
     `spoiled`: nothing follows from this iteration. `ran` is the number of the layer that it ran.
     """
 
-    def __init__(self, outline: Outline, rows: Rows) -> None:
+    def __init__(self, outline: Outline, rows: Rows, python: dict[str, Value]) -> None:
         self.outline = outline
+        self.python = python
         self.source = rows.numbers
         self.at = 0
         self.active = False
@@ -108,7 +110,12 @@ class Loop:
 
     def saw(self, value: Value) -> None:
         """A value was reached that may change without being looked at."""
-        if (
+        if isinstance(value, (StaticMethod, ClassMethod)):
+            value = value.function
+        if type(value) is Native:
+            if value.call.__closure__ and self.python.get(value.name) is not value:
+                self.roots.setdefault(id(value), value)  # a method of something
+        elif (
             self.active
             and type(value) not in _FIXED
             and not isinstance(value, _CONSTANT)
@@ -302,7 +309,7 @@ def run(m: Machine, frame: Frame, stmt: ast.For, rows: Rows) -> Signal | None:
     """A `for` loop, without the iterations that do what others did."""
     outline = m.outline
     assert outline is not None
-    loop = m.loop = Loop(outline, rows)
+    loop = m.loop = Loop(outline, rows, m.builtins)
     if frame.scope is not frame.module.scope:  # whose names others hold
         loop.looks.watch_scope(frame.scope)
     try:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from dataclasses import dataclass, field
+from types import BuiltinFunctionType, FunctionType, MethodDescriptorType
 from typing import TYPE_CHECKING, Any
 
 from checker.graph.dims import Poly
@@ -38,6 +39,8 @@ from checker.interpreter.values import (
 )
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from checker.graph.terms import Term
     from checker.interpreter.looping import Loop
     from checker.interpreter.machine import Machine
@@ -45,6 +48,7 @@ if TYPE_CHECKING:
 _SCALARS = (bool, int, float, str, bytes, type(None), type(...), complex, range)
 _SCALAR_TYPES = frozenset(_SCALARS)
 _FIXED = (ClassValue, ModuleValue, Property, External)
+_OURS = (type, BuiltinFunctionType, MethodDescriptorType)
 _MOST = 40_000
 
 
@@ -314,7 +318,8 @@ class Writer:
                 self.add("partial")
                 self.value(function)
                 self.value(args)
-                self.value(dict(kwargs))
+                self.add(len(kwargs))
+                self.items(kwargs, kwargs.items())
             case StaticMethod(function=function) | ClassMethod(function=function):
                 self.value(function)
             case SuperValue(after=after, start=start):
@@ -323,12 +328,18 @@ class Writer:
             case Native():
                 self.add("native", value.name, id(value.call.__code__))
                 if self.is_new(value):
-                    for cell in value.call.__closure__ or ():
-                        held = cell.cell_contents
-                        if isinstance(held, (*_SCALARS, list, dict, set, tuple, Instance, Tensor)):
-                            self.value(held)
+                    self.cells(value.call)
             case _:
                 self.differ()
+
+    def cells(self, function: Callable[..., Any]) -> None:
+        """What a function of ours was made for."""
+        for cell in getattr(function, "__closure__", None) or ():
+            held = cell.cell_contents
+            if isinstance(held, FunctionType):
+                self.cells(held)
+            elif not isinstance(held, _OURS):
+                self.value(held)
 
     def instance(self, value: Instance) -> None:
         """An object with its attributes; layers are known by their place."""

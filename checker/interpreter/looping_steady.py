@@ -15,7 +15,6 @@ from checker.interpreter.looping_state import Writer, addends, is_made, like, mo
 from checker.interpreter.numbered import Numbered
 from checker.interpreter.open_values import Open
 from checker.interpreter.storages import Root, root_of
-from checker.interpreter.tensors import Tensor
 from checker.interpreter.values import Function, Instance, Native, Partial, SuperValue, Value
 
 if TYPE_CHECKING:
@@ -23,6 +22,7 @@ if TYPE_CHECKING:
     from checker.interpreter.looping import Loop
     from checker.interpreter.looping_state import State
     from checker.interpreter.machine import Machine
+    from checker.interpreter.tensors import Tensor
 
 _Looks = dict[int, "set[str] | None"]
 
@@ -73,7 +73,7 @@ class Steady:
             return False
         names = zip(before.writer.found.names, now.writer.found.names, strict=True)
         moved = {b for a, b in names if a != b}
-        known = {*outline.entries.values(), *(t for part in now.aside for t in part.terms)}
+        known = {*outline.entries.values(), *(t for part in now.aside for t in part.held)}
         known |= {term for _, term, _ in outline.stored}
         if any(term is not None and not moved.isdisjoint(_names(loop, term)) for term in known):
             return False
@@ -100,8 +100,7 @@ class View:
         self.writer.aside += [(0, key, root) for key, root in reached if key not in roots]
         rest: set[int] = set()
         self.aside = [
-            _Aside(m, loop, key, value, self.writer.seen, rest)
-            for *key, value in self.writer.aside
+            _Aside(m, loop, key, value, self.writer.seen, rest) for *key, value in self.writer.aside
         ]
 
     def is_like(self, other: View) -> bool:
@@ -119,7 +118,7 @@ class View:
     def enter(self, m: Machine, entry: Term, made: Term) -> bool:
         """The stream is another one; False, and nothing done, where that cannot be said."""
         outline, tensors = self.loop.outline, self.writer.tensors
-        roots = {id(root): root for tensor in tensors if (root := root_of(tensor.storage))}
+        roots = {id(root): root for root in (root_of(tensor.storage) for tensor in tensors)}
         kept = [tensor for tensor, _, _ in outline.stored]
         for joined in outline.joined.values():
             kept += [joined.whole, *(part for part, _ in joined.parts)]
@@ -190,7 +189,7 @@ class _Aside(Writer):
         self.inside = inside
         self.rest = rest
         self.is_apart = True
-        self.terms: list[Term] = []
+        self.held: list[Term] = []
         self.value(value)
 
     def is_new(self, value: Any) -> bool:
@@ -237,12 +236,12 @@ class _Aside(Writer):
 
     def term(self, term: Term) -> Any:
         """A term, as it is."""
-        self.terms.append(term)
+        self.held.append(term)
         return term
 
 
 def _with(m: Machine, term: Term, entry: Term, made: Term) -> Term | None:
-    """A term with another stream in it; None where it is not the stream, nor a sum that it is in."""
+    """A term with another stream in it; None where it is neither that nor a sum that it is in."""
     if term is entry:
         return made
     if term.op != "add":
