@@ -397,3 +397,20 @@ def test_nothing_changes(
         patched.setattr(looping, "rows", lambda *_: None)
         long = ask(tmp_path, ids, *edits, captured=captured, layers=LAYERS)
     assert (short.answer, short.reason) == (long.answer, long.reason)
+
+
+def test_the_iteration_after_one_that_keeps_something_is_left_out(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It does not look at what is kept."""
+    ran: list[int] = []
+    begin = looping.Loop.begin
+
+    def noted(self: looping.Loop, place: int) -> None:
+        ran.append(place)
+        begin(self, place)
+
+    monkeypatch.setattr(looping.Loop, "begin", noted)
+    found = ask(tmp_path, (19, 39), layers=80)
+    assert found.boundaries == (20, 40)
+    assert [place for place in ran if place > 9] == [20, 40, 79]
