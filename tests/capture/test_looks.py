@@ -304,6 +304,31 @@ STREAMS: dict[str, tuple[Edits, str]] = {
         ),
         SUM,
     ),
+    "what is computed anew each time": (
+        (
+            (EMPTY, f"{EMPTY}{INDENT}held = hidden\n"),
+            (TEST, f"stream = {SUM}\n{BODY}{TEST}"),
+            (KEPT, "held = stream"),
+            ("return hidden, kept", "return hidden, [held]"),
+        ),
+        SUM,
+    ),
+    "what is computed anew each time, in a list": (
+        ((TEST, f"stream = {SUM}\n{BODY}{TEST}"), (KEPT, "kept.append(stream)")),
+        SUM,
+    ),
+    "a part of what the one before computed": (
+        (
+            (EMPTY, f"{EMPTY}{INDENT}pair = None\n"),
+            (TEST, "if i in self.wanted and pair is not None:"),
+            (KEPT, "kept.append(pair.chunk(2, dim=-1)[0])"),
+            (
+                CALL,
+                f"stream = {SUM}\n{BODY}pair = torch.cat([stream, stream], dim=-1)\n{BODY}{CALL}",
+            ),
+        ),
+        SUM,
+    ),
     "parts kept apart": (
         (
             (EMPTY, f"{EMPTY}{INDENT}parts = []\n"),
