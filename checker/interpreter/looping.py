@@ -336,24 +336,26 @@ def _iterations(m: Machine, frame: Frame, stmt: ast.For, loop: Loop, rows: Rows)
             return None if signal is statements.BREAK else signal
         frame.node = stmt
         place += 1
-        steady = None if loop.spoiled else steady
+        first = place
+        if loop.spoiled:
+            steady = None
+        elif steady is not None and steady.jump(m, loop, first, steady.until(first, last)):
+            before, place = None, steady.until(first, last)
+            continue
         after = looping_state.state(m, loop) if place < last else None
         if after is None:
             before = steady = None
             continue
-        first = place
-        if not loop.spoiled and loop.ran is not None and before is not None and before == after:
+        if not loop.spoiled and loop.ran is not None and before == after:
             if steady is None or steady.state != after:
                 steady = Steady(loop, after)
-            steady.add(m, loop)
+            steady.add(loop)
             place = steady.until(first, last)
+            if place < last:
+                steady.look(m, loop)
             if place > first and not after.jump(m, loop, before, first, place):
                 place = first
-            before = after
-        elif steady is not None and steady.jump(m, loop, first, steady.until(first, last)):
-            before, place = None, steady.until(first, last)
-        else:
-            before = after
+        before = after
     return statements.run_block(m, frame, stmt.orelse)
 
 

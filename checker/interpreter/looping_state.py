@@ -46,7 +46,7 @@ if TYPE_CHECKING:
     from checker.interpreter.machine import Machine
 
 _SCALARS = (bool, int, float, str, bytes, type(None), type(...), complex, range)
-_SCALAR_TYPES = frozenset(_SCALARS)
+SCALAR_TYPES = frozenset(_SCALARS)
 _FIXED = (ClassValue, ModuleValue, Property, External)
 _OURS = (type, BuiltinFunctionType, MethodDescriptorType)
 _MOST = 40_000
@@ -226,7 +226,7 @@ class Writer:
                 self.tokens += ("'", id(key))
                 self.value(key)
             kind = type(value)
-            if kind in _SCALAR_TYPES:  # most are such
+            if kind in SCALAR_TYPES:  # most are such
                 self.tokens += (kind.__name__, value)
             elif not ((local or kind is Numbered) and self.own(holder, key, value, local)):
                 self.value(value)
@@ -254,7 +254,7 @@ class Writer:
         from checker.interpreter.numbered import Numbered
 
         kind = type(value)
-        if kind in _SCALAR_TYPES:
+        if kind in SCALAR_TYPES:
             self.tokens += (kind.__name__, value)
         elif kind is Numbered:
             self.differ()
@@ -419,4 +419,14 @@ def addends(term: Term) -> tuple[Term, ...]:
     return summands(term) if term.op == "add" else (term,)
 
 
-__all__ = ["State", "Writer", "addends", "is_made", "like", "move", "names_of", "state"]
+__all__ = [
+    "SCALAR_TYPES",
+    "State",
+    "Writer",
+    "addends",
+    "is_made",
+    "like",
+    "move",
+    "names_of",
+    "state",
+]

@@ -8,10 +8,19 @@ it is. Whatever is reached by a name that was looked at counts as looked at, wit
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from checker.interpreter.looks import Noted
-from checker.interpreter.looping_state import Writer, addends, is_made, like, move, names_of
+from checker.interpreter.looping_state import (
+    SCALAR_TYPES,
+    Writer,
+    addends,
+    is_made,
+    like,
+    move,
+    names_of,
+)
 from checker.interpreter.numbered import Numbered
 from checker.interpreter.open_values import Open
 from checker.interpreter.storages import Root, root_of
@@ -42,7 +51,7 @@ class Steady:
         self.roots: set[int] = set()
         self.view: View | None = None
 
-    def add(self, m: Machine, loop: Loop) -> None:
+    def add(self, loop: Loop) -> None:
         """An iteration has left everything as it was."""
         self.same.append(loop.same)
         new = loop.looks.looked()
@@ -50,6 +59,10 @@ class Steady:
             more = new[key]
             self.looks[key] = None if seen is None or more is None else seen | more
         self.roots = set(loop.roots)
+        self.view = None
+
+    def look(self, m: Machine, loop: Loop) -> None:
+        """Looks at what it has left."""
         self.view = View(m, loop, self.looks, self.roots)
 
     def until(self, place: int, last: int) -> int:
@@ -73,7 +86,7 @@ class Steady:
             return False
         names = zip(before.writer.found.names, now.writer.found.names, strict=True)
         moved = {b for a, b in names if a != b}
-        known = {*outline.entries.values(), *(t for part in now.aside for t in part.held)}
+        known = {*outline.entries.values(), *(t for part in now.aside.values() for t in part.held)}
         known |= {term for _, term, _ in outline.stored}
         if any(term is not None and not moved.isdisjoint(_names(loop, term)) for term in known):
             return False
@@ -89,6 +102,18 @@ class Steady:
         return True
 
 
+@dataclass(frozen=True, slots=True)
+class _Part:
+    """Something that is not looked at: how it is written, and the terms in it.
+
+    `is_apart`: it holds nothing of what is looked at, and everything in it was seen.
+    """
+
+    tokens: list[Any]
+    held: list[Term]
+    is_apart: bool
+
+
 class View:
     """What iterations look at, and beside it what they do not (`aside`)."""
 
@@ -98,21 +123,21 @@ class View:
         reached = loop.roots.items()
         self.writer.all([root for key, root in reached if key in roots])
         self.writer.aside += [(0, key, root) for key, root in reached if key not in roots]
-        rest: set[int] = set()
-        self.aside = [
-            _Aside(m, loop, key, value, self.writer.seen, rest) for *key, value in self.writer.aside
-        ]
+        self.rest = _Aside(m, loop, self.writer.seen)
+        self.aside = {
+            (holder, key): self.rest.part(value) for holder, key, value in self.writer.aside
+        }
 
     def is_like(self, other: View) -> bool:
         """Whether iterations would see the same, and touch nothing of what is new beside it."""
-        if not (self.writer.is_whole() and other.writer.is_whole()):
+        writers = (self.writer, other.writer, self.rest, other.rest)
+        if not all(writer.is_whole() for writer in writers):
             return False
         if self.writer.tokens != other.writer.tokens:
             return False
-        known = {part.key: part.tokens for part in other.aside}
         return all(
-            part.is_whole() and (part.is_apart or known.get(part.key) == part.tokens)
-            for part in self.aside
+            part.is_apart or (key in other.aside and other.aside[key].tokens == part.tokens)
+            for key, part in self.aside.items()
         )
 
     def enter(self, m: Machine, entry: Term, made: Term) -> bool:
@@ -169,28 +194,24 @@ class _Looking(Writer):
 
 
 class _Aside(Writer):
-    """Writes down a value that was not looked at, just as it is.
+    """Writes down what was not looked at, just as it is.
 
-    `is_apart`: it holds nothing of what was looked at, `inside`, and everything in it was seen.
-    `rest` is what other such values hold: each thing belongs to the first that has it.
+    `inside` is what was looked at. Each other thing belongs to the first that has it.
     """
 
-    def __init__(
-        self,
-        m: Machine,
-        loop: Loop,
-        key: list[Any],
-        value: Value,
-        inside: dict[int, int],
-        rest: set[int],
-    ) -> None:
+    def __init__(self, m: Machine, loop: Loop, inside: dict[int, int]) -> None:
         super().__init__(m, loop)
-        self.key = tuple(key)
         self.inside = inside
-        self.rest = rest
         self.is_apart = True
         self.held: list[Term] = []
+
+    def part(self, value: Value) -> _Part:
+        """One value."""
+        if type(value) in SCALAR_TYPES:
+            return _Part([type(value), value], [], True)
+        start, self.held, self.is_apart = len(self.tokens), [], True
         self.value(value)
+        return _Part(self.tokens[start:], self.held, self.is_apart)
 
     def is_new(self, value: Any) -> bool:
         """Whether an object comes up for the first time."""
@@ -199,9 +220,9 @@ class _Aside(Writer):
         if id(value) in self.inside:
             self.is_apart = False
             return False
-        if id(value) in self.rest or not self.is_whole():
+        if id(value) in self.seen or not self.is_whole():
             return False
-        self.rest.add(id(value))
+        self.seen[id(value)] = 0
         return True
 
     def differ(self) -> None:
