@@ -242,11 +242,11 @@ def identical(m: Machine, left: Value, right: Value) -> Verdict:
 
 def contains(m: Machine, container: Value, item: Value) -> Verdict:
     """`item in container`."""
-    from checker.interpreter import attributes, calls
-
     if isinstance(container, Unknown):
         return container
     if isinstance(container, Instance) and container.cls.defines("__contains__"):
+        from checker.interpreter import attributes, calls
+
         method = attributes.get(m, container, "__contains__", special=True)
         found = calls.call(m, method, [item], {})
         return found if isinstance(found, Unknown) else m.truth(found, "in")

@@ -17,6 +17,7 @@ from checker.graph.dims import Poly
 from checker.graph.terms import postorder, summands, unknowns
 from checker.interpreter import conditions
 from checker.interpreter.looks import items_of
+from checker.interpreter.numbered import Numbered
 from checker.interpreter.open_values import Open
 from checker.interpreter.storages import Root, root_of
 from checker.interpreter.tensors import Tensor
@@ -89,8 +90,6 @@ class State:
 
 def move(loop: Loop, left: list[tuple[Any, Any, Any]], first: int, place: int) -> None:
     """The iterations from `first` up to `place` have not run, and left what they would have."""
-    from checker.interpreter.numbered import Numbered
-
     for passed in loop.source[first - 1 : place]:
         loop.outline.passed[id(loop.layers[passed])] = loop.layers[passed]
     for holder, key, value in left:
@@ -216,8 +215,6 @@ class Writer:
 
     def items(self, holder: Any, items: Any, *, local: bool = False) -> None:
         """Values under keys, or of local names."""
-        from checker.interpreter.numbered import Numbered
-
         for key, value in list(items):
             self.found.kept.append(key)
             if isinstance(key, (str, int)):
@@ -233,8 +230,6 @@ class Writer:
 
     def own(self, holder: Any, key: Any, value: Value, local: bool) -> bool:
         """Whether a value is the iteration's own number, or its layer under a local name."""
-        from checker.interpreter.numbered import Numbered
-
         if type(value) is Numbered:
             if value.loop is not self.loop or value.made != self.loop.at:
                 self.differ()
@@ -251,8 +246,6 @@ class Writer:
 
     def value(self, value: Value) -> None:
         """Any value."""
-        from checker.interpreter.numbered import Numbered
-
         kind = type(value)
         if kind in SCALAR_TYPES:
             self.tokens += (kind.__name__, value)
