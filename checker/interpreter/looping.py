@@ -336,17 +336,19 @@ def _iterations(m: Machine, frame: Frame, stmt: ast.For, loop: Loop, rows: Rows)
             return None if signal is statements.BREAK else signal
         frame.node = stmt
         place += 1
-        first = place
         if loop.spoiled:
             steady = None
-        elif steady is not None and steady.jump(m, loop, first, steady.until(first, last)):
-            before, place = None, steady.until(first, last)
+        first, until = place, place if steady is None else steady.until(place, last)
+        tells = not loop.spoiled and loop.ran is not None
+        is_new = tells and any(p >= place and not (steady and steady.has(p)) for p in loop.same)
+        if not is_new and steady is not None and steady.jump(m, loop, first, until):
+            before, place = None, until
             continue
         after = looping_state.state(m, loop) if place < last else None
         if after is None:
             before = steady = None
             continue
-        if not loop.spoiled and loop.ran is not None and before == after:
+        if tells and before == after:
             if steady is None or steady.state != after:
                 steady = Steady(loop, after)
             steady.add(loop)
@@ -355,6 +357,8 @@ def _iterations(m: Machine, frame: Frame, stmt: ast.For, loop: Loop, rows: Rows)
                 steady.look(m, loop)
             if place > first and not after.jump(m, loop, before, first, place):
                 place = first
+        elif is_new and before is not None and steady and steady.jump(m, loop, first, until):
+            after, place = None, until
         before = after
     return statements.run_block(m, frame, stmt.orelse)
 

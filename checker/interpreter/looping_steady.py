@@ -65,9 +65,13 @@ class Steady:
         """Looks at what it has left."""
         self.view = View(m, loop, self.looks, self.roots)
 
+    def has(self, place: int) -> bool:
+        """Whether an iteration does what one of these does, if it finds the same."""
+        return any(place in same for same in self.same)
+
     def until(self, place: int, last: int) -> int:
         """The first place, from this one on, of an iteration that does something else."""
-        while place < last and any(place in same for same in self.same):
+        while place < last and self.has(place):
             place += 1
         return place
 
