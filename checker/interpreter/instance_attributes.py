@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from checker.interpreter.machine import Machine
 
 _CODE = (Function, Native, ClassMethod, StaticMethod)
+_DESCRIBING = frozenset((Property, Instance))
+"""What a class may have that comes before an attribute of the object itself."""
 
 
 def of_instance(m: Machine, value: Instance, name: str, special: bool) -> Value:
@@ -31,8 +33,7 @@ def of_instance(m: Machine, value: Instance, name: str, special: bool) -> Value:
     cls = value.cls
     is_plain = name[:2] != "__"
     if not is_plain:
-        if m.watch is not None and not _is_code(cls, name):
-            m.watch.saw(cls)  # such names tell of the class
+        _tell(m, cls, name)
         if name == "__class__":
             return cls
     outline = m.outline
@@ -53,17 +54,27 @@ def of_instance(m: Machine, value: Instance, name: str, special: bool) -> Value:
         if found is None:
             if name in value.attrs:
                 return value.attrs[name]
-        elif type(found[0]) is Function and name not in value.attrs:
+        elif name in value.attrs:
+            if type(found[0]) not in _DESCRIBING:
+                return value.attrs[name]
+        elif type(found[0]) is Function:
             return BoundMethod(value, found[0])
     return plain_get(m, value, name)
+
+
+def _tell(m: Machine, cls: ClassValue, name: str) -> None:
+    """A special name of an object, which tells of its class, is asked for."""
+    if m.watch is not None and not _is_code(cls, name):
+        m.watch.saw(cls)
 
 
 def hook(m: Machine, cls: ClassValue, name: str) -> Function | None:
     """What a class of the checked code does at each access of an attribute, or at each setting."""
     key = (cls, name)
-    if key not in m.hooks:
-        found = cls.lookup(name)
-        m.hooks[key] = found[0] if found is not None and isinstance(found[0], Function) else None
+    if key in m.hooks:
+        return m.hooks[key]
+    found = cls.lookup(name)
+    m.hooks[key] = found[0] if found is not None and isinstance(found[0], Function) else None
     return m.hooks[key]
 
 
@@ -89,8 +100,8 @@ def plain_get(m: Machine, value: Instance, name: str) -> Value:
     if name == "__dict__":
         m.look(value.attrs)
         return value.tainted if value.tainted is not None else show(value)
-    if m.watch is not None and name[:2] == "__" and not _is_code(value.cls, name):
-        m.watch.saw(value.cls)
+    if name[:2] == "__":
+        _tell(m, value.cls, name)
     if name == "__class__":
         return value.cls
     found = value.cls.lookup(name)

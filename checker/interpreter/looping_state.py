@@ -81,8 +81,9 @@ class State:
             if known_as != number and known is not None and moved & set(names_of(known)):
                 return False
         entry = outline.entries[number]
+        one = like(m, entry, number)  # of all of them: no value is this one
         for passed in loop.source[first - 1 : place - 1]:
-            outline.entries[passed] = like(m, entry, passed)
+            outline.entries[passed] = one
         outline.entries[loop.source[place - 1]] = entry  # what it was is now the last one's
         move(loop, self.left, first, place)
         return True

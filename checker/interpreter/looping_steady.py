@@ -99,8 +99,10 @@ class Steady:
         assert made is not None
         if not now.enter(m, entry, made):
             return False
-        for passed in loop.source[first : place - 1]:
-            outline.entries[passed] = like(m, entry, passed)
+        if place - 1 > first:
+            one = like(m, entry, loop.source[first])  # of all of them: no value is this one
+            for passed in loop.source[first : place - 1]:
+                outline.entries[passed] = one
         outline.entries[last] = made
         move(loop, now.writer.found.left, first, place)
         return True
