@@ -250,6 +250,12 @@ class Writer:
         kind = type(value)
         if kind in SCALAR_TYPES:
             self.tokens += (kind.__name__, value)
+        elif kind is Instance:
+            self.instance(value)
+        elif kind is Tensor:
+            self.tensor(value)
+        elif kind is list or kind is dict:
+            self.container(value)
         elif kind is Numbered:
             self.differ()
         elif isinstance(value, _SCALARS):
@@ -259,10 +265,6 @@ class Writer:
         elif isinstance(value, _FIXED):
             self.add(id(value) if not isinstance(value, External) else value.path)
             self.found.kept.append(value)
-        elif isinstance(value, Instance):
-            self.instance(value)
-        elif isinstance(value, Tensor):
-            self.tensor(value)
         elif isinstance(value, Open):
             self.add("open", id(value))
             self.found.kept.append(value)
