@@ -34,7 +34,10 @@ def evaluate(m: Machine, frame: Frame, node: ast.expr) -> Value:
     kind = type(node)
     if kind is ast.Name:
         name, names = node.id, frame.scope.names  # type: ignore[attr-defined]
-        value = names[name] if name in names else scopes.lookup(m, frame, name)
+        if name in names and m.account is None:
+            value = names[name]
+        else:
+            value = scopes.lookup(m, frame, name)
     elif kind is ast.Constant:
         value = node.value  # type: ignore[attr-defined]
     else:

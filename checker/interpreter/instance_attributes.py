@@ -99,7 +99,7 @@ def plain_get(m: Machine, value: Instance, name: str) -> Value:
     """`object.__getattribute__`, then `__getattr__`; `MISSING` when there is neither."""
     if name == "__dict__":
         m.look(value.attrs)
-        return value.tainted if value.tainted is not None else show(value)
+        return value.tainted if value.tainted is not None else show(m, value)
     if name[:2] == "__":
         _tell(m, value.cls, name)
     if name == "__class__":
@@ -128,6 +128,7 @@ def _own(m: Machine, value: Instance, name: str, found: Value) -> Value:
             m.read(value.config, name, True)
         return value.attrs[name]
     if isinstance(found, Property):
+        m.changes(value)
         result = value.attrs[name] = _from_property(m, value, found)
         return result
     if found is MISSING:

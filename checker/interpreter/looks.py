@@ -13,6 +13,8 @@ from checker.interpreter.values import Instance, Scope, Value
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from checker.interpreter.machine import Machine
+
 _Names = dict[str, Value]
 
 
@@ -100,9 +102,9 @@ class Looks:
             noted = scope.names = Noted(scope.names)
             self.noted.append((noted, scope))
 
-    def watch(self, instance: Instance) -> None:
-        """Watches the attributes of an object."""
-        if type(instance.attrs) is dict:
+    def watch(self, m: Machine, instance: Instance) -> None:
+        """Watches the attributes of an object, if no other run has it as well."""
+        if type(instance.attrs) is dict and not _is_shared(m, instance):
             noted = instance.attrs = Noted(instance.attrs)
             self.noted.append((noted, instance))
 
@@ -130,9 +132,14 @@ class Looks:
         self.noted = []
 
 
-def show(instance: Instance) -> _Names:
+def _is_shared(m: Machine, instance: Instance) -> bool:
+    """Whether runs share an object, whose attributes they put back where they lie."""
+    return m.settled is not None and m.settled.shares(instance)
+
+
+def show(m: Machine, instance: Instance) -> _Names:
     """The attributes of an object, to be held by others."""
-    if type(instance.attrs) is dict:
+    if type(instance.attrs) is dict and not _is_shared(m, instance):
         instance.attrs = Shown(instance.attrs)
     elif isinstance(instance.attrs, Noted):
         instance.attrs.is_shown = instance.attrs.whole = True

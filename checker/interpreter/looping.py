@@ -5,7 +5,7 @@ iteration. Where the code looks at one, the iterations in which it would see som
 apart. An iteration that left everything the loop can see as it found it, up to the names of what
 layers computed (`checker.interpreter.looping_state`), is not run again where nothing it looked at
 differs: the next one starts from the state that is there. Nor is one where what differs from that
-state is nothing that it looks at (`checker.interpreter.looping_steady`). The last iteration is
+state is nothing that it looks at (`checker.interpreter.looping_repeated`). The last iteration is
 always run.
 """
 
@@ -19,7 +19,7 @@ from checker.interpreter import conditions, looping_state, statements
 from checker.interpreter.conditions import Condition
 from checker.interpreter.iteration import Counted, iterate
 from checker.interpreter.looks import Looks
-from checker.interpreter.looping_steady import Steady
+from checker.interpreter.looping_repeated import Repeated
 from checker.interpreter.numbered import DIFFERS, Numbered
 from checker.interpreter.values import (
     ClassMethod,
@@ -322,7 +322,7 @@ def run(m: Machine, frame: Frame, stmt: ast.For, rows: Rows) -> Signal | None:
 
 def _iterations(m: Machine, frame: Frame, stmt: ast.For, loop: Loop, rows: Rows) -> Signal | None:
     before: State | None = None
-    steady: Steady | None = None
+    known: Repeated | None = None
     place, last = 0, len(loop.source) - 1
     while place <= last:
         m.tick()
@@ -337,27 +337,27 @@ def _iterations(m: Machine, frame: Frame, stmt: ast.For, loop: Loop, rows: Rows)
         frame.node = stmt
         place += 1
         if loop.spoiled:
-            steady = None
-        first, until = place, place if steady is None else steady.until(place, last)
+            known = None
+        first, until = place, place if known is None else known.until(place, last)
         tells = not loop.spoiled and loop.ran is not None
-        is_new = tells and any(p >= place and not (steady and steady.has(p)) for p in loop.same)
-        if not is_new and steady is not None and steady.jump(m, loop, first, until):
+        is_new = tells and any(p >= place and not (known and known.has(p)) for p in loop.same)
+        if not is_new and known is not None and known.jump(m, loop, first, until):
             before, place = None, until
             continue
         after = looping_state.state(m, loop) if place < last else None
         if after is None:
-            before = steady = None
+            before = known = None
             continue
         if tells and before == after:
-            if steady is None or steady.state != after:
-                steady = Steady(loop, after)
-            steady.add(loop)
-            place = steady.until(first, last)
+            if known is None or known.state != after:
+                known = Repeated(loop, after)
+            known.add(loop)
+            place = known.until(first, last)
             if place < last:
-                steady.look(m, loop)
+                known.look(m, loop)
             if place > first and not after.jump(m, loop, before, first, place):
                 place = first
-        elif is_new and before is not None and steady and steady.jump(m, loop, first, until):
+        elif is_new and before is not None and known and known.jump(m, loop, first, until):
             after, place = None, until
         before = after
     return statements.run_block(m, frame, stmt.orelse)

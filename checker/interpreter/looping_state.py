@@ -364,7 +364,7 @@ class Writer:
 
     def attributes(self, value: Instance) -> None:
         """The attributes of an object."""
-        self.loop.looks.watch(value)
+        self.loop.looks.watch(self.m, value)
         self.items(value.attrs, items_of(value.attrs))
 
     def tensor(self, value: Tensor) -> None:

@@ -197,6 +197,7 @@ def _if(m: Machine, frame: Frame, stmt: ast.If) -> Signal | None:
         taken = test
     else:
         if m.outline is not None and isinstance(test, Unknown):
+            m.asked += 1
             calls_too = bool(m.outline.building)
             only_binds = outline_choices.only_binds(stmt, calls_too)
             if only_binds and outline_building.joined(m, frame, stmt):

@@ -11,6 +11,7 @@ import pytest
 
 from checker.interpreter.looks import Looks, Noted, items_of, show
 from checker.interpreter.values import ClassValue, Instance, Scope
+from tests.interpreter.support import machine
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -105,12 +106,13 @@ def test_no_method_of_dictionaries_is_forgotten() -> None:
 
 
 def test_what_was_watched_is_put_back_with_what_was_set() -> None:
+    m = machine({})
     names: dict[str, Any] = {"a": 1}
     scope, thing = Scope(names), Instance(ClassValue("Thing", None, ()), {"b": 2})
     attrs = thing.attrs
     looks = Looks()
     looks.watch_scope(scope)
-    looks.watch(thing)
+    looks.watch(m, thing)
     scope.names["c"], thing.attrs["d"] = 3, 4
     looks.end()
     assert scope.names is names
@@ -120,12 +122,13 @@ def test_what_was_watched_is_put_back_with_what_was_set() -> None:
 
 def test_a_dictionary_that_others_hold_stays() -> None:
     """Before it is watched, and while it is."""
+    m = machine({})
     early, late = (Instance(ClassValue("Thing", None, ()), {"a": 1}) for _ in range(2))
     looks = Looks()
-    held = [show(early)]
-    looks.watch(early)
-    looks.watch(late)
-    held.append(show(late))
+    held = [show(m, early)]
+    looks.watch(m, early)
+    looks.watch(m, late)
+    held.append(show(m, late))
     looks.end()
     late.attrs["a"] = early.attrs["a"] = 2
     assert held == [{"a": 2}, {"a": 2}]

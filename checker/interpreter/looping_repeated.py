@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 _Looks = dict[int, "set[str] | None"]
 
 
-class Steady:
+class Repeated:
     """What iterations that left everything as they found it have in common.
 
     `same` are the places of those known to do what one of them did, `looks` what any of them looked
@@ -289,4 +289,4 @@ def _names(loop: Loop, term: Term) -> frozenset[str]:
     return known
 
 
-__all__ = ["Steady"]
+__all__ = ["Repeated"]
