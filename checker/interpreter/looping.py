@@ -113,7 +113,7 @@ class Loop:
         if isinstance(value, (StaticMethod, ClassMethod)):
             value = value.function
         if type(value) is Native:
-            if value.call.__closure__ and self.python.get(value.name) is not value:
+            if getattr(value.call, "__closure__", None) and self.python.get(value.name) is not value:
                 self.roots.setdefault(id(value), value)  # a method of something
         elif (
             self.active

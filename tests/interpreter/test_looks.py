@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from checker.interpreter import imports
 from checker.interpreter.looks import Looks, Noted, items_of, show
+from checker.interpreter.settled import Definitions
 from checker.interpreter.values import ClassValue, Instance, Scope
 from tests.interpreter.support import machine
 
@@ -118,6 +120,25 @@ def test_what_was_watched_is_put_back_with_what_was_set() -> None:
     assert scope.names is names
     assert thing.attrs is attrs
     assert (names, attrs) == ({"a": 1, "c": 3}, {"b": 2, "d": 4})
+
+
+def test_what_runs_share_is_not_watched() -> None:
+    """Its attributes are put back where they lie when another run begins."""
+    source = "class Thing:\n    def __init__(self):\n        self.a = 1\nTHING = Thing()\n"
+    definitions = Definitions()
+    m = machine({"main.py": source}, settled=definitions)
+    thing = imports.import_from(m, "main", "THING")
+    attrs = thing.attrs
+    assert definitions.shares(thing)
+    looks = Looks()
+    looks.watch(m, thing)
+    assert looks.noted == []
+    assert show(m, thing) is attrs
+    attrs["a"] = 2
+    again = machine({"main.py": source}, settled=definitions)
+    again.workspace = m.workspace
+    assert imports.import_from(again, "main", "THING") is thing
+    assert thing.attrs == {"a": 1}
 
 
 def test_a_dictionary_that_others_hold_stays() -> None:
