@@ -15,7 +15,7 @@ import ast
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from checker.interpreter import conditions, looping_state, statements
+from checker.interpreter import conditions, looping_writing, statements
 from checker.interpreter.conditions import Condition
 from checker.interpreter.iteration import Counted, iterate
 from checker.interpreter.looks import Looks
@@ -113,7 +113,10 @@ class Loop:
         if isinstance(value, (StaticMethod, ClassMethod)):
             value = value.function
         if type(value) is Native:
-            if getattr(value.call, "__closure__", None) and self.python.get(value.name) is not value:
+            if (
+                getattr(value.call, "__closure__", None)
+                and self.python.get(value.name) is not value
+            ):
                 self.roots.setdefault(id(value), value)  # a method of something
         elif (
             self.active
@@ -344,7 +347,7 @@ def _iterations(m: Machine, frame: Frame, stmt: ast.For, loop: Loop, rows: Rows)
         if not is_new and known is not None and known.jump(m, loop, first, until):
             before, place = None, until
             continue
-        after = looping_state.state(m, loop) if place < last else None
+        after = looping_writing.state(m, loop) if place < last else None
         if after is None:
             before = known = None
             continue

@@ -12,15 +12,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from checker.interpreter.looks import Noted
-from checker.interpreter.looping_state import (
-    SCALAR_TYPES,
-    Writer,
-    addends,
-    is_made,
-    like,
-    move,
-    names_of,
-)
+from checker.interpreter.looping_state import addends, is_made, like, move, names_of
+from checker.interpreter.looping_writing import SCALAR_TYPES, Writer
 from checker.interpreter.numbered import Numbered
 from checker.interpreter.open_values import Open
 from checker.interpreter.storages import Root, root_of
