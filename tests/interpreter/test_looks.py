@@ -134,6 +134,7 @@ def test_what_runs_share_is_not_watched() -> None:
     looks.watch(m, thing)
     assert looks.noted == []
     assert show(m, thing) is attrs
+    m.changes(attrs)
     attrs["a"] = 2
     again = machine({"main.py": source}, settled=definitions)
     again.workspace = m.workspace
