@@ -88,8 +88,9 @@ def evaluate(dim: Dim, values: Mapping[str, int]) -> int:
 
 def dim_mul(dims: Iterable[Dim]) -> Dim:
     """The product of dimensions; 1 for none."""
-    product: Dim = 1
-    for dim in dims:
+    factors = iter(dims)
+    product: Dim = next(factors, 1)
+    for dim in factors:
         product = product * dim
     return product
 

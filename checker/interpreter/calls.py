@@ -41,13 +41,17 @@ from checker.interpreter.values import (
 
 def call(m: Machine, function: Value, args: list[Value], kwargs: dict[str, Value]) -> Value:
     """Calls any value."""
+    kind = type(function)
+    if kind is Function:
+        return call_function(m, function, args, kwargs)
+    if kind is BoundMethod:
+        instance, inner, run = function.instance, function.function, m.outline
+        if run is not None and run.depth and run.is_part(instance):
+            return run.method(m, instance, inner, args, kwargs)
+        if type(inner) is Function:
+            return call_function(m, inner, [instance, *args], kwargs)
+        return call(m, inner, [instance, *args], kwargs)
     match function:
-        case Function():
-            return call_function(m, function, args, kwargs)
-        case BoundMethod(instance=instance, function=inner):
-            if m.outline is not None and m.outline.is_part(instance):
-                return m.outline.method(m, instance, inner, args, kwargs)
-            return call(m, inner, [instance, *args], kwargs)
         case Native():
             if not function.pure:
                 m.asked += 1

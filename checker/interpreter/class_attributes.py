@@ -49,6 +49,8 @@ def of_class(m: Machine, value: ClassValue, name: str) -> Value:
 
 
 def _from_class(m: Machine, value: ClassValue, found: Value) -> Value:
+    if m.loop is not None:
+        m.loop.saw(found)
     match found:
         case ClassMethod(function=inner):
             if m.watch is not None:
@@ -62,8 +64,6 @@ def _from_class(m: Machine, value: ClassValue, found: Value) -> Value:
             method = attributes.get(m, found, "__get__", special=True)
             return calls.call(m, method, [None, value], {})
         case _:
-            if m.loop is not None:
-                m.loop.saw(found)
             return found
 
 

@@ -47,6 +47,8 @@ _NAMES: dict[type[ast.cmpop], str] = {
 _REFLECTED = {"lt": "gt", "gt": "lt", "le": "ge", "ge": "le", "eq": "eq", "ne": "ne"}
 NOT_IMPLEMENTED = External("builtins.NotImplemented")
 _DEPTH = 60
+_SIMPLE = frozenset((bool, int, float, str, bytes, type(None)))
+"""Values that Python itself compares: what is asked most often."""
 
 
 def compare(m: Machine, op: ast.cmpop, left: Value, right: Value) -> Value:
@@ -67,6 +69,8 @@ def compare(m: Machine, op: ast.cmpop, left: Value, right: Value) -> Value:
 
 def by_name(m: Machine, name: str, left: Value, right: Value) -> Value:
     """`left < right` and its like, by the name of the special method."""
+    if name in {"eq", "ne"} and type(left) in _SIMPLE and type(right) in _SIMPLE:
+        return (left == right) == (name == "eq")
     for side in (left, right):
         if isinstance(side, Unknown):
             return side
@@ -146,6 +150,8 @@ def _lexical(m: Machine, name: str, left: Any, right: Any) -> Value:
 
 def equal(m: Machine, left: Value, right: Value, depth: int = 0) -> Verdict:
     """`left == right` as one truth."""
+    if type(left) in _SIMPLE and type(right) in _SIMPLE:
+        return bool(left == right)
     for side in (left, right):
         if isinstance(side, Unknown):
             return side
@@ -242,11 +248,15 @@ def identical(m: Machine, left: Value, right: Value) -> Verdict:
 
 def contains(m: Machine, container: Value, item: Value) -> Verdict:
     """`item in container`."""
-    from checker.interpreter import attributes, calls
-
+    kind = type(container)
+    if (kind is list or kind is tuple) and not isinstance(item, Unknown):
+        m.look(container)
+        return _among(m, container, item)
     if isinstance(container, Unknown):
         return container
     if isinstance(container, Instance) and container.cls.defines("__contains__"):
+        from checker.interpreter import attributes, calls
+
         method = attributes.get(m, container, "__contains__", special=True)
         found = calls.call(m, method, [item], {})
         return found if isinstance(found, Unknown) else m.truth(found, "in")

@@ -40,10 +40,11 @@ def evaluate(m: Machine, frame: Frame, node: ast.expr) -> Value:
             value = scopes.lookup(m, frame, name)
     elif kind is ast.Constant:
         value = node.value  # type: ignore[attr-defined]
-    elif kind in _EXPRESSIONS:
-        value = _EXPRESSIONS[kind](m, frame, node)
     else:
-        raise m.stuck(f"the expression {kind.__name__} is not interpreted")
+        handler = _EXPRESSIONS.get(kind)
+        if handler is None:
+            raise m.stuck(f"the expression {kind.__name__} is not interpreted")
+        value = handler(m, frame, node)
     if m.results is not None:
         m.results.note(m, node, value)
     return value

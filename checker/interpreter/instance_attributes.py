@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from checker.interpreter import attributes, calls, host_methods
 from checker.interpreter.host_methods import MISSING
+from checker.interpreter.looks import show
 from checker.interpreter.values import (
     BoundMethod,
     ClassMethod,
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
     from checker.interpreter.machine import Machine
 
 _CODE = (Function, Native, ClassMethod, StaticMethod)
+_DESCRIBING = frozenset((Property, Instance))
+"""What a class may have that comes before an attribute of the object itself."""
 
 
 def of_instance(m: Machine, value: Instance, name: str, special: bool) -> Value:
@@ -30,8 +33,7 @@ def of_instance(m: Machine, value: Instance, name: str, special: bool) -> Value:
     cls = value.cls
     is_plain = name[:2] != "__"
     if not is_plain:
-        if m.watch is not None and not _is_code(cls, name):
-            m.watch.saw(cls)  # such names tell of the class
+        _tell(m, cls, name)
         if name == "__class__":
             return cls
     outline = m.outline
@@ -52,17 +54,27 @@ def of_instance(m: Machine, value: Instance, name: str, special: bool) -> Value:
         if found is None:
             if name in value.attrs:
                 return value.attrs[name]
-        elif type(found[0]) is Function and name not in value.attrs:
+        elif name in value.attrs:
+            if type(found[0]) not in _DESCRIBING:
+                return value.attrs[name]
+        elif type(found[0]) is Function:
             return BoundMethod(value, found[0])
     return plain_get(m, value, name)
+
+
+def _tell(m: Machine, cls: ClassValue, name: str) -> None:
+    """A special name of an object, which tells of its class, is asked for."""
+    if m.watch is not None and not _is_code(cls, name):
+        m.watch.saw(cls)
 
 
 def hook(m: Machine, cls: ClassValue, name: str) -> Function | None:
     """What a class of the checked code does at each access of an attribute, or at each setting."""
     key = (cls, name)
-    if key not in m.hooks:
-        found = cls.lookup(name)
-        m.hooks[key] = found[0] if found is not None and isinstance(found[0], Function) else None
+    if key in m.hooks:
+        return m.hooks[key]
+    found = cls.lookup(name)
+    m.hooks[key] = found[0] if found is not None and isinstance(found[0], Function) else None
     return m.hooks[key]
 
 
@@ -87,9 +99,9 @@ def plain_get(m: Machine, value: Instance, name: str) -> Value:
     """`object.__getattribute__`, then `__getattr__`; `MISSING` when there is neither."""
     if name == "__dict__":
         m.look(value.attrs)
-        return value.tainted if value.tainted is not None else value.attrs
-    if m.watch is not None and name[:2] == "__" and not _is_code(value.cls, name):
-        m.watch.saw(value.cls)
+        return value.tainted if value.tainted is not None else show(m, value)
+    if name[:2] == "__":
+        _tell(m, value.cls, name)
     if name == "__class__":
         return value.cls
     found = value.cls.lookup(name)
@@ -188,6 +200,8 @@ def of_object(m: Machine, value: Instance, name: str) -> Value:
 
 def bound(m: Machine, instance: Value, cls: ClassValue, found: Value) -> Value:
     """What an attribute found in the class gives for an object."""
+    if m.loop is not None:
+        m.loop.saw(found)
     match found:
         case Function() | Native():
             return BoundMethod(instance, found)
@@ -205,6 +219,4 @@ def bound(m: Machine, instance: Value, cls: ClassValue, found: Value) -> Value:
             method = attributes.get(m, found, "__get__", special=True)
             return calls.call(m, method, [instance, cls], {})
         case _:
-            if m.loop is not None:
-                m.loop.saw(found)
             return found

@@ -4,7 +4,9 @@ The loop's variable, and the numbers that layers are made with, know what they a
 iteration. Where the code looks at one, the iterations in which it would see something else are told
 apart. An iteration that left everything the loop can see as it found it, up to the names of what
 layers computed (`checker.interpreter.looping_state`), is not run again where nothing it looked at
-differs: the next one starts from the state that is there. The last iteration is always run.
+differs: the next one starts from the state that is there. Nor is one where what differs from that
+state is nothing that it looks at (`checker.interpreter.looping_repeated`). The last iteration is
+always run.
 """
 
 from __future__ import annotations
@@ -13,9 +15,11 @@ import ast
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from checker.interpreter import conditions, looping_state, statements
+from checker.interpreter import conditions, looping_writing, statements
 from checker.interpreter.conditions import Condition
 from checker.interpreter.iteration import Counted, iterate
+from checker.interpreter.looks import Looks
+from checker.interpreter.looping_repeated import Repeated
 from checker.interpreter.numbered import DIFFERS, Numbered
 from checker.interpreter.values import (
     ClassMethod,
@@ -32,6 +36,7 @@ from checker.interpreter.values import (
 )
 
 if TYPE_CHECKING:
+    from checker.graph.terms import Term
     from checker.interpreter.looping_state import State
     from checker.interpreter.machine import Frame, Machine
     from checker.interpreter.outline import Outline
@@ -63,12 +68,14 @@ class Loop:
 
     `source` has the number of each iteration's layer. `at` is the place of the iteration in it;
     `same` holds the places of those that have seen nothing else so far. `roots` are values that
-    were reached past everything that is looked at anyway: globals, what classes and closures hold.
+    were reached past everything that is looked at anyway: globals, what classes and closures hold;
+    `python` has Python's own names.
     `spoiled`: nothing follows from this iteration. `ran` is the number of the layer that it ran.
     """
 
-    def __init__(self, outline: Outline, rows: Rows) -> None:
+    def __init__(self, outline: Outline, rows: Rows, python: dict[str, Value]) -> None:
         self.outline = outline
+        self.python = python
         self.source = rows.numbers
         self.at = 0
         self.active = False
@@ -77,6 +84,8 @@ class Loop:
         self.same: set[int] = set()
         self.roots: dict[int, Value] = {}
         self.layers: dict[int, Instance] = {}
+        self.looks = Looks()
+        self.names: dict[Term, frozenset[str]] = {}
         self._places = {value: place for place, value in enumerate(self.source)}
         self._signatures: dict[int, _Signature | None] = {}
         self._asked: tuple[int, ...] = ()
@@ -87,6 +96,7 @@ class Loop:
         """An iteration begins."""
         self.at, self.active, self.spoiled, self.ran = place, True, False, None
         self.same = set(range(len(self.source)))
+        self.looks.begin()
 
     def pin(self) -> None:
         """Something was seen that no other iteration is known to see."""
@@ -100,7 +110,15 @@ class Loop:
 
     def saw(self, value: Value) -> None:
         """A value was reached that may change without being looked at."""
-        if (
+        if isinstance(value, (StaticMethod, ClassMethod)):
+            value = value.function
+        if type(value) is Native:
+            if (
+                getattr(value.call, "__closure__", None)
+                and self.python.get(value.name) is not value
+            ):
+                self.roots.setdefault(id(value), value)  # a method of something
+        elif (
             self.active
             and type(value) not in _FIXED
             and not isinstance(value, _CONSTANT)
@@ -294,17 +312,20 @@ def run(m: Machine, frame: Frame, stmt: ast.For, rows: Rows) -> Signal | None:
     """A `for` loop, without the iterations that do what others did."""
     outline = m.outline
     assert outline is not None
-    loop = m.loop = Loop(outline, rows)
+    loop = m.loop = Loop(outline, rows, m.builtins)
+    if frame.scope is not frame.module.scope:  # whose names others hold
+        loop.looks.watch_scope(frame.scope)
     try:
         return _iterations(m, frame, stmt, loop, rows)
     finally:
         loop.active = False
+        loop.looks.end()
         m.loop = None
 
 
 def _iterations(m: Machine, frame: Frame, stmt: ast.For, loop: Loop, rows: Rows) -> Signal | None:
     before: State | None = None
-    known: list[set[int]] = []
+    known: Repeated | None = None
     place, last = 0, len(loop.source) - 1
     while place <= last:
         m.tick()
@@ -318,17 +339,29 @@ def _iterations(m: Machine, frame: Frame, stmt: ast.For, loop: Loop, rows: Rows)
             return None if signal is statements.BREAK else signal
         frame.node = stmt
         place += 1
-        tells = not loop.spoiled and loop.ran is not None and place < last
-        after = looping_state.state(m, loop) if tells else None
-        if before is None or after is None or before.tokens != after.tokens:
-            known = []
-        else:
-            known.append(loop.same)
-            first = place
-            while place < last and any(place in same for same in known):
-                place += 1
+        if loop.spoiled:
+            known = None
+        first, until = place, place if known is None else known.until(place, last)
+        tells = not loop.spoiled and loop.ran is not None
+        is_new = tells and any(p >= place and not (known and known.has(p)) for p in loop.same)
+        if not is_new and known is not None and known.jump(m, loop, first, until):
+            before, place = None, until
+            continue
+        after = looping_writing.state(m, loop) if place < last else None
+        if after is None:
+            before = known = None
+            continue
+        if tells and before == after:
+            if known is None or known.state != after:
+                known = Repeated(loop, after)
+            known.add(loop)
+            place = known.until(first, last)
+            if place < last:
+                known.look(m, loop)
             if place > first and not after.jump(m, loop, before, first, place):
                 place = first
+        elif is_new and before is not None and known and known.jump(m, loop, first, until):
+            after, place = None, until
         before = after
     return statements.run_block(m, frame, stmt.orelse)
 

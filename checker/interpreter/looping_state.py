@@ -8,46 +8,19 @@ sum of. What cannot be compared makes a state that is equal to no other.
 from __future__ import annotations
 
 import re
-from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from checker.graph.dims import Poly
 from checker.graph.terms import postorder, summands, unknowns
-from checker.interpreter import conditions
-from checker.interpreter.open_values import Open
-from checker.interpreter.storages import Root, root_of
-from checker.interpreter.tensors import Tensor
-from checker.interpreter.values import (
-    BoundMethod,
-    ClassMethod,
-    ClassValue,
-    External,
-    Function,
-    Instance,
-    ModuleValue,
-    Native,
-    Partial,
-    Property,
-    Scope,
-    StaticMethod,
-    SuperValue,
-    Unknown,
-    Value,
-)
+from checker.interpreter.numbered import Numbered
 
 if TYPE_CHECKING:
     from checker.graph.terms import Term
     from checker.interpreter.looping import Loop
     from checker.interpreter.machine import Machine
 
-_SCALARS = (bool, int, float, str, bytes, type(None), type(...), complex, range)
-_SCALAR_TYPES = frozenset(_SCALARS)
-_FIXED = (ClassValue, ModuleValue, Property, External)
-_MOST = 40_000
 
-
-@dataclass(slots=True, eq=False)
+@dataclass(slots=True)
 class State:
     """The state after an iteration.
 
@@ -57,17 +30,15 @@ class State:
     """
 
     tokens: list[Any] = field(default_factory=list)
-    names: list[str] = field(default_factory=list)
-    left: list[tuple[Any, Any, Any]] = field(default_factory=list)
-    kept: list[Any] = field(default_factory=list)
+    names: list[str] = field(default_factory=list, compare=False)
+    left: list[tuple[Any, Any, Any]] = field(default_factory=list, compare=False)
+    kept: list[Any] = field(default_factory=list, compare=False)
 
     def jump(self, m: Machine, loop: Loop, before: State, first: int, place: int) -> bool:
         """Goes on as if the iterations from `first` up to `place` had run.
 
         False, and nothing done, where a boundary would not be the one it is.
         """
-        from checker.interpreter.numbered import Numbered
-
         outline = loop.outline
         number = loop.source[first - 1]
         if number not in outline.entries:
@@ -77,20 +48,26 @@ class State:
             if known_as != number and known is not None and moved & set(names_of(known)):
                 return False
         entry = outline.entries[number]
+        one = like(m, entry, number)  # of all of them: no value is this one
         for passed in loop.source[first - 1 : place - 1]:
-            outline.entries[passed] = _like(m, entry, passed)
+            outline.entries[passed] = one
         outline.entries[loop.source[place - 1]] = entry  # what it was is now the last one's
-        for passed in loop.source[first - 1 : place]:
-            outline.passed[id(loop.layers[passed])] = loop.layers[passed]
-        for holder, key, value in self.left:
-            if isinstance(value, Numbered):
-                holder[key] = Numbered(loop, value.values, place - 1)
-            else:
-                holder[key] = loop.layers[loop.source[place - 1]]
+        move(loop, self.left, first, place)
         return True
 
 
-def _like(m: Machine, entry: Term | None, number: int) -> Term | None:
+def move(loop: Loop, left: list[tuple[Any, Any, Any]], first: int, place: int) -> None:
+    """The iterations from `first` up to `place` have not run, and left what they would have."""
+    for passed in loop.source[first - 1 : place]:
+        loop.outline.passed[id(loop.layers[passed])] = loop.layers[passed]
+    for holder, key, value in left:
+        if isinstance(value, Numbered):
+            holder[key] = Numbered(loop, value.values, place - 1)
+        else:
+            holder[key] = loop.layers[loop.source[place - 1]]
+
+
+def like(m: Machine, entry: Term | None, number: int) -> Term | None:
     """What stands for a boundary that was skipped: as well known as the one before it."""
     if entry is None:
         return None
@@ -101,18 +78,18 @@ def _like(m: Machine, entry: Term | None, number: int) -> Term | None:
 
 def names_of(term: Term) -> list[str]:
     """What a term is made of, in the order of the names."""
-    found = {name for part in postorder(term) if (name := _name(part)) is not None}
-    return sorted(found, key=_natural)
+    found = {name for part in postorder(term) if (name := name_of(part)) is not None}
+    return sorted(found, key=natural)
 
 
-def _name(term: Term) -> str | None:
+def name_of(term: Term) -> str | None:
     """The name of what nothing more is known of."""
     if term.op == "unknown":
         return f"unknown {term.attr('serial')}"
     return str(term.attr("name")) if term.op == "input" else None
 
 
-def _natural(name: str) -> list[Any]:
+def natural(name: str) -> list[Any]:
     """Numbers in a name count as numbers."""
     return [(0, int(part), "") if part.isdigit() else (1, 0, part) for part in _PARTS.findall(name)]
 
@@ -122,249 +99,14 @@ _MADE = re.compile(r" \d+(\.\d+)?$")
 """How the names of what layers compute end: each is given only once."""
 
 
-def state(m: Machine, loop: Loop) -> State | None:
-    """What there is after an iteration; None where too much is."""
-    writer = _Writer(m, loop)
-    for frame in m.frames:
-        writer.scope(frame.scope)
-        writer.add("|", len(frame.handling))
-    for root in list(loop.roots.values()):
-        writer.value(root)
-    for name, shared in m.shared.items():
-        if not isinstance(name, str) or name == "operators":
-            continue  # summaries, and what they call: nothing changes them
-        writer.add(name)
-        writer.value(shared)
-    outline = loop.outline
-    writer.add(
-        *(len(m.answers), len(m.decisions), len(m.lost), len(m.aliases), len(m.ranges)),
-        *(len(m.counts), len(m.doubts), m.attempting, m.trying, m.config_quiet, m.grad_disabled),
-        *(len(m.assumptions), len(m.pins), outline.depth, len(outline.building)),
-        None if outline.awaited is None else outline.awaited - loop.source[loop.at],
-    )
-    return None if len(writer.found.tokens) > _MOST else writer.found
+def is_made(name: str) -> bool:
+    """Whether a name is that of something computed, given only once."""
+    return _MADE.search(name) is not None
 
 
-class _Writer:
-    """Writes values down. `seen` numbers what has an identity."""
-
-    def __init__(self, m: Machine, loop: Loop) -> None:
-        self.m = m
-        self.loop = loop
-        self.found = State()
-        self.tokens = self.found.tokens
-        self.seen: dict[int, int] = {}
-        self.numbers: dict[str, int] = {}
-        self.terms: dict[Term, Any] = {}
-        entry = loop.outline.entries.get(loop.source[loop.at])
-        self.entry = entry
-        self.addends = Counter(_addends(entry)) if entry is not None else Counter()
-
-    def add(self, *tokens: Any) -> None:
-        """Writes tokens."""
-        self.tokens += tokens
-
-    def is_new(self, value: Any) -> bool:
-        """Whether an object comes up for the first time; its number is written."""
-        seen = self.seen
-        number = seen.get(id(value))
-        self.tokens += ("#", len(seen) if number is None else number)
-        if number is not None or len(self.tokens) > _MOST:
-            return False
-        seen[id(value)] = len(seen)
-        self.found.kept.append(value)
-        return True
-
-    def scope(self, scope: Scope | None) -> None:
-        """The names of a function that is running, or that another one was made in."""
-        while scope is not None:
-            if self.is_new(scope.names):
-                self.items(scope.names, scope.names.items(), local=True)
-            scope = scope.parent
-
-    def items(self, holder: Any, items: Any, *, local: bool = False) -> None:
-        """Values under keys, or of local names."""
-        from checker.interpreter.numbered import Numbered
-
-        for key, value in list(items):
-            self.found.kept.append(key)
-            self.tokens += ("'", key if isinstance(key, (str, int)) else id(key))
-            kind = type(value)
-            if kind in _SCALAR_TYPES:  # most are such
-                self.tokens += (kind.__name__, value)
-            elif not ((local or kind is Numbered) and self.own(holder, key, value, local)):
-                self.value(value)
-
-    def own(self, holder: Any, key: Any, value: Value, local: bool) -> bool:
-        """Whether a value is the iteration's own number, or its layer under a local name."""
-        from checker.interpreter.numbered import Numbered
-
-        if type(value) is Numbered:
-            if value.loop is not self.loop or value.made != self.loop.at:
-                self.add(object())
-            self.add("number", value.values)
-            self.found.left.append((holder, key, value))
-            return True
-        if local and isinstance(value, Instance):
-            index = self.loop.outline.indices.get(id(value))
-            if index is not None and index == self.loop.source[self.loop.at]:
-                self.add("own layer")
-                self.found.left.append((holder, key, value))
-                return True
-        return False
-
-    def value(self, value: Value) -> None:
-        """Any value."""
-        from checker.interpreter.numbered import Numbered
-
-        kind = type(value)
-        if kind in _SCALAR_TYPES:
-            self.tokens += (kind.__name__, value)
-        elif kind is Numbered:
-            self.add(object())
-        elif isinstance(value, _SCALARS):
-            self.add(kind.__name__, value)
-        elif isinstance(value, Poly):
-            self.add(value)
-        elif isinstance(value, _FIXED):
-            self.add(id(value) if not isinstance(value, External) else value.path)
-            self.found.kept.append(value)
-        elif isinstance(value, Instance):
-            self.instance(value)
-        elif isinstance(value, Tensor):
-            self.tensor(value)
-        elif isinstance(value, Open):
-            self.add("open", id(value))
-            self.found.kept.append(value)
-        elif isinstance(value, Unknown):
-            self.add("unknown", value.reason, conditions.identity(value))
-        elif isinstance(value, (list, tuple, dict, set, frozenset)):
-            self.container(value)
-        else:
-            self.callable(value)
-
-    def container(self, value: Any) -> None:
-        """A container of Python's own; tuples have no identity of their own."""
-        self.add(type(value).__name__)
-        if isinstance(value, tuple):
-            self.add(len(value))
-            for item in value:
-                self.value(item)
-        elif not self.is_new(value):
-            return
-        elif isinstance(value, list):
-            self.add(len(value))
-            self.items(value, enumerate(value))
-        elif isinstance(value, dict):
-            self.items(value, value.items())
-        else:
-            plain = all(type(item) in (bool, int, str) for item in value)
-            self.add(sorted(map(repr, value)) if plain else object())
-
-    def callable(self, value: Value) -> None:
-        """Functions with what they hold; anything else is equal to nothing."""
-        match value:
-            case Function():
-                self.add("function", id(value.node))
-                if self.is_new(value):
-                    self.scope(value.closure)
-                    self.items(value.attrs, value.attrs.items())
-                    for default in (*value.defaults, *value.kw_defaults.values()):
-                        self.value(default)
-            case BoundMethod(instance=instance, function=function):
-                self.add("method")
-                self.value(instance)
-                self.value(function)
-            case Partial(function=function, args=args, kwargs=kwargs):
-                self.add("partial")
-                self.value(function)
-                self.value(args)
-                self.value(dict(kwargs))
-            case StaticMethod(function=function) | ClassMethod(function=function):
-                self.value(function)
-            case SuperValue(after=after, start=start):
-                self.add("super", id(after))
-                self.value(start)
-            case Native():
-                self.add("native", value.name, id(value.call.__code__))
-                if self.is_new(value):
-                    for cell in value.call.__closure__ or ():
-                        held = cell.cell_contents
-                        if isinstance(held, (*_SCALARS, list, dict, set, tuple, Instance, Tensor)):
-                            self.value(held)
-            case _:
-                self.add(object())
-
-    def instance(self, value: Instance) -> None:
-        """An object with its attributes; layers are known by their place."""
-        outline = self.loop.outline
-        index = outline.indices.get(id(value))
-        if index is not None:
-            self.add("layer", index)
-            return
-        self.add("object")
-        if not self.is_new(value):
-            return
-        self.found.kept.append(value.cls)
-        if value.attrs and all(type(item) is Native for item in value.attrs.values()):
-            self.add(id(value.cls), len(value.attrs))  # a name space of ours: nothing changes it
-            return
-        tainted = None if value.tainted is None else value.tainted.reason
-        self.add(id(value.cls), tainted, value.config, value.partial)
-        pending = outline.pending.get(id(value))
-        if pending is not None:
-            self.value(pending[1])
-            self.value(pending[2])
-        if value.data is not None:
-            self.value(value.data)
-        self.items(value.attrs, value.attrs.items())
-
-    def tensor(self, value: Tensor) -> None:
-        """A tensor: where it lies, how, and what it is."""
-        self.add("tensor")
-        if not self.is_new(value):
-            return
-        root = root_of(value.storage)
-        self.is_new(root)
-        if not isinstance(value.storage, Root):
-            self.add(type(value.storage).__name__)
-        flags = (value.parameter, value.buffer, value.requires_grad)
-        self.add(value.axes, value.kind, value.integer, flags, self.term(value.term(self.m)))
-        self.items(value.extra, value.extra.items())
-
-    def term(self, term: Term) -> Any:
-        """A term with names replaced."""
-        if term is self.entry:
-            return "the stream"
-        if term in self.terms:
-            return self.terms[term]
-        args: list[Term] = list(_addends(term)) if term.op == "add" else list(term.args)
-        head: tuple[Any, ...] = (term.op,)
-        if term.op == "add":
-            rest = Counter(args)
-            if self.entry is not None and self.addends <= rest:
-                args = list((rest - self.addends).elements())
-                head = (term.op, "the stream")
-            args.sort(key=lambda arg: (arg.op, list(map(_natural, names_of(arg)))))
-        attrs: tuple[Any, ...] = term.attrs
-        name = _name(term)
-        if name is not None and _MADE.search(name):
-            attrs = (self.number(name), term.attr("reason"))
-        made = (*head, attrs, term.shape, *[self.term(arg) for arg in args])
-        self.terms[term] = made
-        return made
-
-    def number(self, text: str) -> int:
-        """What stands for a name."""
-        if text not in self.numbers:
-            self.numbers[text] = len(self.numbers)
-            self.found.names.append(text)
-        return self.numbers[text]
-
-
-def _addends(term: Term) -> tuple[Term, ...]:
+def addends(term: Term) -> tuple[Term, ...]:
     """What a term is the sum of: a stream of many layers is a sum of sums."""
     return summands(term) if term.op == "add" else (term,)
 
 
-__all__ = ["State", "names_of", "state"]
+__all__ = ["State", "addends", "is_made", "like", "move", "name_of", "names_of", "natural"]

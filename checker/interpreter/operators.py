@@ -90,6 +90,9 @@ def _tensor_unary(m: Machine, name: str, value: Tensor) -> Value:
     return m.unknown("~ of a tensor that is no mask")
 
 
+_NUMBERS = frozenset((int, float))
+
+
 def _is_undescribed(value: Value) -> bool:
     """Whether a value's class may define operators that are not seen."""
     return isinstance(value, Instance) and bool(value.cls.unknown_base or value.tainted)
@@ -98,6 +101,9 @@ def _is_undescribed(value: Value) -> bool:
 def binary(m: Machine, op: type[ast.operator], left: Value, right: Value) -> Value:
     """`left op right` for any values."""
     name, function = _BINARY[op]
+    if type(left) in _NUMBERS and type(right) in _NUMBERS:
+        check_growth(m, name, left, right)
+        return host(m, function, left, right)
     for side in (left, right):
         if isinstance(side, Unknown):
             if m.outline is not None:

@@ -145,6 +145,10 @@ class Definitions:
             self._builtins = builtins()
         return self._builtins
 
+    def shares(self, value: Value) -> bool:
+        """Whether runs share an object or a container."""
+        return id(value) in self._held
+
     def changes(self, m: Machine, value: Value) -> None:
         """An object or a container is about to be changed."""
         held = self._held.get(id(value))

@@ -51,12 +51,13 @@ Statement = Callable[[Machine, Frame, Any], "Signal | None"]
 def run_block(m: Machine, frame: Frame, stmts: list[ast.stmt]) -> Signal | None:
     """Runs statements in order."""
     for stmt in stmts:
-        if m.slice is None and not frame.lenient and type(stmt) in _STATEMENTS:
+        handler = _STATEMENTS.get(type(stmt))
+        if handler is not None and m.slice is None and not frame.lenient:
             m.steps += 1  # as `run_statement`, without its calls: here is where the time goes
             if not m.steps & 1023:
                 m.check_budget()
             frame.node = stmt
-            signal = _STATEMENTS[type(stmt)](m, frame, stmt)
+            signal = handler(m, frame, stmt)
         else:
             signal = run_statement(m, frame, stmt)
         if signal is not None:
@@ -126,11 +127,12 @@ def _aug_assign(m: Machine, frame: Frame, stmt: ast.AugAssign) -> None:
 def assign(m: Machine, frame: Frame, target: ast.expr, value: Value) -> None:
     """Binds `value` to an assignment target."""
     match target:
-        case ast.Name(id=name):
-            if frame.scope.code.is_plain:
-                frame.scope.names[name] = value
+        case ast.Name():
+            scope = frame.scope
+            if scope.code.is_plain:
+                scope.names[target.id] = value
             else:
-                scopes.bind(m, frame, name, value)
+                scopes.bind(m, frame, target.id, value)
         case ast.Attribute(value=base, attr=attr):
             holder = expressions.evaluate(m, frame, base)
             name = scopes.mangled(frame, attr) if attr[:2] == "__" else attr
@@ -191,14 +193,18 @@ def _return(m: Machine, frame: Frame, stmt: ast.Return) -> Signal:
 def _if(m: Machine, frame: Frame, stmt: ast.If) -> Signal | None:
     mark = len(m.reads)
     test = expressions.evaluate(m, frame, stmt.test)
-    if m.outline is not None and isinstance(test, Unknown):
-        m.asked += 1
-        calls_too = bool(m.outline.building)
-        if outline_choices.only_binds(stmt, calls_too) and outline_building.joined(m, frame, stmt):
+    if test is True or test is False:
+        taken = test
+    else:
+        if m.outline is not None and isinstance(test, Unknown):
+            m.asked += 1
+            calls_too = bool(m.outline.building)
+            only_binds = outline_choices.only_binds(stmt, calls_too)
+            if only_binds and outline_building.joined(m, frame, stmt):
+                return None
+        if isinstance(test, Unknown) and idle.is_idle(m, frame, stmt):
             return None
-    if isinstance(test, Unknown) and idle.is_idle(m, frame, stmt):
-        return None
-    taken = m.truth(test, "if")
+        taken = m.truth(test, "if")
     keys = m.keys_read_since(mark) if len(m.reads) > mark else ()
     keys = keys or _texts_in(frame, stmt.test)
     outer = frame.guard_keys
@@ -215,8 +221,11 @@ def _texts_in(frame: Frame, test: ast.expr) -> tuple[str, ...]:
     A condition that reads no configuration key often tests one that was handed in: what it says
     can be told from the configuration later.
     """
+    asked = _names_in(test)
+    if not asked:
+        return ()
     names = frame.scope.names
-    texts = [value for name in _names_in(test) if isinstance(value := names.get(name), str)]
+    texts = [value for name in asked if isinstance(value := names.get(name), str)]
     return tuple(f"={text}" for text in texts) if texts else ()
 
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from types import BuiltinFunctionType, FunctionType
 from typing import TYPE_CHECKING, Any
 
+from checker.interpreter.looks import Noted
 from checker.interpreter.outline import is_module
 from checker.interpreter.values import (
     BoundMethod,
@@ -121,6 +122,8 @@ class Steady:
             case ClassValue():
                 return self.are((*value.mro[1:], value.meta, value.namespace))
             case Instance(config=None, tainted=None):
+                if isinstance(value.attrs, Noted):
+                    return False  # it is put into another place when the loop ends
                 return _is_plain(value) and self.are((value.cls, value.attrs, value.data))
             case _:
                 return False
