@@ -120,8 +120,8 @@ def call_function(
     node, code = function.node, scope.code
     first = next(iter(scope.names.values()), None)
     frame = Frame(scope, function.module, function.name, node, function.owner, first)
-    if m.outline is not None and function.name == "__init__":
-        frame.lenient = outline_building.is_constructor(m, first)
+    if m.outline is not None and m.outline.building:
+        frame.lenient = outline_building.is_constructor(m, function.name, first)
     if isinstance(node, ast.Lambda):
         body = node.body
         return m.run_in(frame, lambda: expressions.evaluate(m, frame, body))

@@ -20,7 +20,7 @@ from checker.interpreter import (
 )
 from checker.interpreter.iteration import iterate, lazily
 from checker.interpreter.machine import Frame, Machine
-from checker.interpreter.values import External, Instance, Scope, Unknown, Value
+from checker.interpreter.values import External, Instance, Raised, Scope, Unknown, Value
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -57,7 +57,22 @@ def _attribute(m: Machine, frame: Frame, node: ast.Attribute) -> Value:
         if found is not attributes.MISSING:
             return found
         return attributes.absent(m, base, name)
-    return attributes.get(m, base, name)
+    try:
+        return attributes.get(m, base, name)
+    except Raised as raised:
+        raised.certain = raised.certain or (base is None and _is_stated(frame, node.value))
+        raise
+
+
+def _is_stated(frame: Frame, node: ast.expr) -> bool:
+    """Whether what stands there was set on an object that is described in part.
+
+    All else that such an object has may be something else in the server.
+    """
+    if not isinstance(node, ast.Attribute) or not isinstance(node.value, ast.Name):
+        return False
+    holder = frame.scope.names.get(node.value.id)
+    return isinstance(holder, Instance) and holder.partial and node.attr in holder.attrs
 
 
 def _subscript(m: Machine, frame: Frame, node: ast.Subscript) -> Value:

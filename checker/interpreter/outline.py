@@ -28,6 +28,8 @@ from checker.interpreter.values import (
 )
 
 if TYPE_CHECKING:
+    import ast
+
     from checker.graph.terms import Term
     from checker.interpreter.machine import Machine
     from checker.location import Location
@@ -56,7 +58,10 @@ class Outline:
     leave out iterations that do what others did (`checker.interpreter.looping`); `passed` are the
     layers of those, which hold nothing of what they would. `pairs`: what parts of
     layers gave that return several values or one, which is a tuple as soon as it is taken for one.
-    `unclear`: why what is handed over could not be told.
+    `unclear`: why what is handed over could not be told. `doubtful` counts what is being followed
+    that the server may not do, `unsure` holds objects that were made there; `skipped`: a
+    constructor had a statement that could not be followed. `initialiser`: the last call that a
+    statement of a constructor is.
     """
 
     layers: int
@@ -79,6 +84,10 @@ class Outline:
     unclear: list[str] = field(default_factory=list)
     called_at: Location | None = None
     joined_at: Location | None = None
+    doubtful: int = 0
+    unsure: set[int] = field(default_factory=set)
+    skipped: bool = False
+    initialiser: ast.expr | None = None
 
     # -- building ------------------------------------------------------------------------------
 
@@ -92,6 +101,8 @@ class Outline:
             return None
         instance = Instance(cls)
         self.pending[id(instance)] = (instance, args, kwargs)
+        if not self.is_sure(m):
+            self.unsure.add(id(instance))
         if any(id(outer) in self.indices for outer in self.building):
             instance.tainted = m.unknown(f"a part of a layer ({cls.name})", harmless=True)
         return instance
@@ -115,14 +126,23 @@ class Outline:
             return
         self.building.append(instance)
         outer, self.depth = self.depth, 0
+        doubtful = id(instance) in self.unsure
+        self.doubtful += doubtful
         try:
             calls.call(m, init[0], [instance, *args], parts.fitting(m, init[0], args, kwargs))
         except (Raised, Stuck) as error:
-            m.check_budget()
             instance.tainted = m.unknown(said(error), harmless=True)
+            if isinstance(error, Raised) and error.certain:
+                raise
+            m.check_budget()
         finally:
+            self.doubtful -= doubtful
             self.depth = outer
             self.building.pop()
+
+    def is_sure(self, m: Machine) -> bool:
+        """Whether the server certainly comes to where we are, with what we have."""
+        return not self.doubtful and not self.skipped and not m.trying
 
     def mark_layers(self, items: Value) -> None:
         """Notes the modules of a list that is as long as there are layers."""
