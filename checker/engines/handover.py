@@ -26,6 +26,7 @@ def natives() -> dict[str, Value]:
         "anything": _anything,
         "unclear": _unclear,
         "apart": _apart,
+        "one_of": _one_of,
         "reduced": _reduced,
         "handed_over": _handed_over,
         "is_taken_from": _is_taken_from,
@@ -46,6 +47,10 @@ def _outline(m: Machine) -> Outline:
 
 def _layers(m: Machine, items: Value) -> None:
     _outline(m).mark_layers(items)
+
+
+def _one_of(m: Machine, items: Value) -> Value:
+    return _outline(m).one_of(m, items)
 
 
 def _entered(m: Machine, value: Value) -> None:

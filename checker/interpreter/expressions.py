@@ -284,12 +284,16 @@ def _comprehension(
     frame: Frame,
     generators: list[ast.comprehension],
     emit: Callable[[Frame], None],
+    first: Value = None,
 ) -> None:
-    """Runs the loops of a comprehension in a scope of their own."""
+    """Runs the loops of a comprehension in a scope of their own.
+
+    `first`: what the first of them is over, if it is evaluated already.
+    """
     from checker.interpreter import statements
 
     inner = _inner_frame(frame)
-    outermost = evaluate(m, frame, generators[0].iter)
+    outermost = evaluate(m, frame, generators[0].iter) if first is None else first
 
     def loop(index: int) -> None:
         if index == len(generators):
@@ -312,7 +316,12 @@ def _list_comp(m: Machine, frame: Frame, node: ast.ListComp) -> Value:
         items.append(evaluate(m, inner, node.elt))
         m.check_size(len(items))
 
-    _comprehension(m, frame, node.generators, emit)
+    first = evaluate(m, frame, node.generators[0].iter)
+    if isinstance(first, Unknown) and m.outline is not None and m.outline.building:
+        with m.outline.in_doubt():
+            _comprehension(m, frame, node.generators, emit, [first])
+        return m.outline.repeated(m, first, items)
+    _comprehension(m, frame, node.generators, emit, first)
     return items
 
 

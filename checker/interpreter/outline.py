@@ -9,13 +9,14 @@ parts of a decoder layer are not entered; each call of one gives a fresh tensor.
 from __future__ import annotations
 
 import sys
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from checker.graph.dims import symbol
 from checker.interpreter import outline_parts as parts
 from checker.interpreter.numbered import DIFFERS
-from checker.interpreter.open_values import Open
+from checker.interpreter.open_values import Open, Repeated
 from checker.interpreter.tensors import Tensor, arranged, fresh_input
 from checker.interpreter.values import (
     ClassValue,
@@ -29,6 +30,7 @@ from checker.interpreter.values import (
 
 if TYPE_CHECKING:
     import ast
+    from collections.abc import Iterator
 
     from checker.graph.terms import Term
     from checker.interpreter.machine import Machine
@@ -126,8 +128,8 @@ class Outline:
             return
         self.building.append(instance)
         outer, self.depth = self.depth, 0
-        doubtful = id(instance) in self.unsure
-        self.doubtful += doubtful
+        # the server built it where it was made, whether or not it comes to where it is asked for
+        around, self.doubtful = self.doubtful, int(id(instance) in self.unsure)
         try:
             calls.call(m, init[0], [instance, *args], parts.fitting(m, init[0], args, kwargs))
         except (Raised, Stuck) as error:
@@ -136,13 +138,49 @@ class Outline:
                 raise
             m.check_budget()
         finally:
-            self.doubtful -= doubtful
+            self.doubtful = around
             self.depth = outer
             self.building.pop()
 
     def is_sure(self, m: Machine) -> bool:
         """Whether the server certainly comes to where we are, with what we have."""
         return not self.doubtful and not self.skipped and not m.trying
+
+    @contextmanager
+    def in_doubt(self) -> Iterator[None]:
+        """What is done in there the server may not do, or not do just so."""
+        self.doubtful += 1
+        try:
+            yield
+        finally:
+            self.doubtful -= 1
+
+    def repeated(self, m: Machine, source: Unknown, made: list[Value]) -> Value:
+        """The list that has one such object for each of a number of things that is not known.
+
+        Raises:
+            Stuck: what was made is no module.
+        """
+        one = made[0] if len(made) == 1 else None
+        if not isinstance(one, Instance) or not is_open(one.cls):
+            raise m.stuck(f"iteration over an unknown value ({source.reason})")
+        return Repeated(source.reason, m.location(), one)
+
+    def one_of(self, m: Machine, items: Value) -> Value:
+        """One of the modules in a list, nothing tells which: it can be called, not looked into."""
+        made = [items.item] if isinstance(items, Repeated) else items
+        if not isinstance(made, list) or not made:
+            return m.unknown("one of what is not known", harmless=True)
+        if not all(isinstance(one, Instance) and is_open(one.cls) for one in made):
+            return m.unknown("one of several things, which is not known", harmless=True)
+        if any(id(one) in self.indices for one in made):
+            return m.unknown("one of the layers, which is not known", harmless=True)
+        classes = list(dict.fromkeys(one.cls for one in made))
+        if len(classes) > 1:
+            return self._one_of(classes)
+        one = Instance(classes[0])
+        one.tainted = m.unknown(f"one of several of {one.cls.name}", harmless=True)
+        return one
 
     def mark_layers(self, items: Value) -> None:
         """Notes the modules of a list that is as long as there are layers."""

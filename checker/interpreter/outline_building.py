@@ -151,12 +151,11 @@ def _both_ways(m: Machine, frame: Frame, stmt: ast.If) -> tuple[list[_Names], li
     ways: list[_Way] = []
     assert m.outline is not None
     for body in (stmt.body, stmt.orelse):
-        m.outline.doubtful += 1
         try:
-            signal = statements.run_block(m, frame, body)
+            with m.outline.in_doubt():
+                signal = statements.run_block(m, frame, body)
             ways.append(_Way(signal, [dict(place) for place in places]))
         finally:
-            m.outline.doubtful -= 1
             for place, old in zip(places, before, strict=True):
                 place.clear()
                 place.update(old)

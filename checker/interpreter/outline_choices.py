@@ -53,12 +53,9 @@ def if_exp(m: Machine, frame: Frame, node: ast.IfExp, test: Unknown) -> Value:
     if not m.outline.building and not (_is_harmless(node.body) and _is_harmless(node.orelse)):
         taken = m.truth(test, "conditional expression")
         return expressions.evaluate(m, frame, node.body if taken else node.orelse)
-    m.outline.doubtful += 1
-    try:
+    with m.outline.in_doubt():
         one = expressions.evaluate(m, frame, node.body)
         two = expressions.evaluate(m, frame, node.orelse)
-    finally:
-        m.outline.doubtful -= 1
     return m.outline.either(m, one, two, "a conditional expression")
 
 
