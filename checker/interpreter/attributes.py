@@ -15,7 +15,7 @@ from checker.interpreter import (
     instance_attributes,
     open_values,
 )
-from checker.interpreter.open_values import Open
+from checker.interpreter.open_values import Maybe, Open
 from checker.interpreter.tensors import Tensor
 from checker.interpreter.values import (
     BoundMethod,
@@ -123,6 +123,8 @@ def _find(m: Machine, value: Value, name: str, special: bool, absent: bool = Fal
     match value:
         case Instance():
             return instance_attributes.of_instance(m, value, name, special)
+        case Maybe(item=item):
+            return _find(m, item, name, special, absent)
         case Unknown():
             return open_values.attribute(value, name) if isinstance(value, Open) else value
         case ClassValue():

@@ -18,6 +18,7 @@ from checker.interpreter import (
     statements,
 )
 from checker.interpreter.machine import Frame, Machine
+from checker.interpreter.open_values import Maybe
 from checker.interpreter.values import (
     BoundMethod,
     ClassMethod,
@@ -62,6 +63,8 @@ def call(m: Machine, function: Value, args: list[Value], kwargs: dict[str, Value
             return call(m, inner, args, kwargs)
         case Instance():
             return _instance(m, function, args, kwargs)
+        case Maybe(item=item):
+            return call(m, item, args, kwargs)
         case Unknown():
             havoc.forget(m, function, [*args, *kwargs.values()])
             return function

@@ -25,6 +25,13 @@ class Repeated(Unknown):
     item: Value = None
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Maybe(Unknown):
+    """None, or `item`: where something of it is asked for, it is that."""
+
+    item: Value = None
+
+
 def attribute(value: Open, name: str) -> Value:
     """What stands under a key: what is given, else something unknown that may have parts."""
     if name in value.names:

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 from checker.graph.dims import symbol
 from checker.interpreter import outline_parts as parts
 from checker.interpreter.numbered import DIFFERS
-from checker.interpreter.open_values import Open, Repeated
+from checker.interpreter.open_values import Maybe, Open, Repeated
 from checker.interpreter.tensors import Tensor, arranged, fresh_input
 from checker.interpreter.values import (
     ClassValue,
@@ -175,12 +175,7 @@ class Outline:
             return m.unknown("one of several things, which is not known", harmless=True)
         if any(id(one) in self.indices for one in made):
             return m.unknown("one of the layers, which is not known", harmless=True)
-        classes = list(dict.fromkeys(one.cls for one in made))
-        if len(classes) > 1:
-            return self._one_of(classes)
-        one = Instance(classes[0])
-        one.tainted = m.unknown(f"one of several of {one.cls.name}", harmless=True)
-        return one
+        return self._one_of(m, list(dict.fromkeys(one.cls for one in made)))
 
     def mark_layers(self, items: Value) -> None:
         """Notes the modules of a list that is as long as there are layers."""
@@ -216,19 +211,29 @@ class Outline:
                 *self.choices.get(id(two.cls), (two.cls,)),
             ]
             if all(is_open(cls) or cls.lookup("alike") is not None for cls in classes):
-                return self._one_of(list(dict.fromkeys(classes)))
+                return self._one_of(m, list(dict.fromkeys(classes)))
+        if one is None or two is None:
+            part = two if one is None else one
+            if isinstance(part, Instance) and is_open(part.cls):
+                classes = self.choices.get(id(part.cls), [part.cls])
+                reason = f"{what} depends on a condition that nothing decides"
+                return Maybe(reason, m.location(), self._one_of(m, classes))
         if m.debug:
             sys.stderr.write(f"either: {what} {m.trail()[-3:]}\n")
         return m.unknown(f"{what} depends on a condition that nothing decides", harmless=True)
 
-    def _one_of(self, classes: list[ClassValue]) -> Instance:
+    def _one_of(self, m: Machine, classes: list[ClassValue]) -> Instance:
         """A part of one of several classes: it can be called, but not looked into."""
         name = " or ".join(cls.name for cls in classes)
         cls = ClassValue(name, classes[0].module, (), unknown_base=name)
-        cls.mro = (cls, *[c for c in classes[0].mro if is_summarised(c)])
+        only = classes[0].mro if len(classes) == 1 else ()
+        cls.mro = (cls, *(only or [c for c in classes[0].mro if is_summarised(c)]))
         self.choices[id(cls)] = classes
         self.kept.append(cls)
-        return Instance(cls)
+        made = Instance(cls)
+        if only:
+            made.tainted = m.unknown(f"one of several of {name}", harmless=True)
+        return made
 
     def one_class(self, m: Machine, classes: list[ClassValue], what: str) -> ClassValue:
         """One of several classes, each in turn: every layer is then of that class."""
@@ -273,12 +278,11 @@ class Outline:
 
     def is_part(self, instance: Value) -> bool:
         """Whether an object is a part of the layer being run: it is not entered."""
-        return (
-            self.depth > 0
-            and isinstance(instance, Instance)
-            and is_open(instance.cls)
-            and id(instance) not in self.indices
-        )
+        if not isinstance(instance, Instance):
+            return False
+        if self.depth > 0 and is_open(instance.cls) and id(instance) not in self.indices:
+            return True
+        return id(instance.cls) in self.choices
 
     def is_built(self, instance: Value) -> bool:
         """Whether an object was built in outline: it may have more attributes than were seen."""
