@@ -28,6 +28,8 @@ def run_statement(m: Machine, frame: Frame, stmt: ast.stmt) -> Signal | None:
     outline = m.outline
     assert outline is not None
     if isinstance(stmt, ast.Raise) and not outline.is_sure(m):
+        if m.trying and not outline.doubtful:
+            return statements.plain_statement(m, frame, stmt)
         return statements.Signal("raise")  # no object comes of this way: the other one counts
     if isinstance(stmt, ast.If):
         try:
