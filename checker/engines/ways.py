@@ -22,8 +22,9 @@ Script = tuple[bool, ...]
 class Ways:
     """Ways are tried until the server takes one; then each that differs from it in one answer.
 
-    At last all answers are turned together. Where the server refuses that, the answer at which it
-    does is turned back: so the way leads on.
+    A condition that only such another way meets is answered otherwise there, too: each one that
+    is met at all is tried both ways. At last all answers are turned together. Where the server
+    refuses that, the answer at which it does is turned back: so the way leads on.
     """
 
     first: Sequence[Decision] = ()
@@ -33,6 +34,7 @@ class Ways:
     _turned: dict[Script, int] = field(default_factory=dict)
     _together: set[Script] = field(default_factory=set)
     _tried: set[Script] = field(default_factory=set)
+    _met: set[str] = field(default_factory=set)
 
     @property
     def is_exhausted(self) -> bool:
@@ -53,6 +55,7 @@ class Ways:
             if refused and script in self._together and len(self._together) < _MOST_TOGETHER:
                 rest = (not given[-1], *(False,) * (_CONDITIONS - len(given))) if given else ()
                 self._add([(*given[:-1], *rest)], together=True)
+            self._add(self._new(decisions, given, self._turned.get(script, 0)))
         elif refused:
             self._add([(*given[:i], not given[i]) for i in range(len(script), len(given))])
         else:
@@ -65,6 +68,17 @@ class Ways:
                 rest = (False,) * (_CONDITIONS - len(given))
                 self._add([(*opposite, *rest)], together=True)
             self._add(turned[::-1])
+            self._met.update(decision.text for decision in decisions)
+
+    def _new(self, decisions: Sequence[Decision], given: Script, parted: int) -> list[Script]:
+        """Ways that answer otherwise what was not met before; they part where this one does."""
+        found = []
+        for index, decision in enumerate(decisions):
+            if decision.text not in self._met:
+                self._met.add(decision.text)
+                found.append((*given[:index], not given[index]))
+                self._turned.setdefault(found[-1], parted)
+        return found
 
     def _add(self, scripts: list[Script], *, together: bool = False) -> None:
         new = [script for script in scripts if script not in self._tried]
