@@ -252,7 +252,7 @@ def _followed(
             reason = guess.text.partition(UNBUILT)[2]
             return replace(blank, reason=reason, place=guess.location), m.decisions
         guarded = bool(m.decisions) and (raised.explicit or raised.type_name not in REFUSALS)
-        if not _is_trusted(raised, stage):
+        if not _is_trusted(raised, subject):
             reason = f"{raised.type_name}: {raised.message}"
             return (
                 replace(blank, reason=reason, place=raised.location, refused=guarded),
@@ -307,17 +307,18 @@ def _requested(ids: tuple[int, ...] | None, boundaries: list[Any], index: int) -
     return found
 
 
-def _is_trusted(raised: Raised, stage: CaptureStage) -> bool:
+def _is_trusted(raised: Raised, subject: Subject) -> bool:
     """Whether an exception is the server's and not one of our own making.
 
     An attribute may be missing because it was not followed who sets it, unless that is certain;
-    anything else that is no ordinary error of the target's own code is not believed either.
+    anything else that is no ordinary error of the server's own code is not believed either.
     """
-    folder = stage.package.replace(".", "/") + "/"
-    own = raised.location is not None and folder in raised.location.path
-    return raised.location is not None and (
-        raised.type_name in REFUSALS
-        or (own and (raised.certain or raised.type_name == "AssertionError"))
+    place = raised.location
+    if place is None:
+        return False
+    own = place.source == subject.label
+    return raised.type_name in REFUSALS or (
+        own and (raised.certain or raised.type_name == "AssertionError")
     )
 
 

@@ -192,3 +192,22 @@ def test_states_are_not_pooled(tmp_path: Path) -> None:
         del FILES["layers/pooler.py"]
     assert raised(found) == "TypeError: only a tensor can be pooled, not a tuple"
     assert one.boundaries == (2, 4), one.reason
+
+
+def test_an_assertion_outside_of_the_models_is_the_servers(tmp_path: Path) -> None:
+    """What collects the states counts them: one that the loop does not reach is missed."""
+    FILES["layers/packing.py"] = (
+        "def packed(kept, count):\n    assert len(kept) == count, f'{len(kept)} of {count}'\n    return kept\n"
+    )
+    edits = (
+        ("import torch\n", "import torch\nfrom sglang.srt.layers.packing import packed\n"),
+        ("return hidden, kept", "return hidden, packed(kept, 2)"),
+    )
+    try:
+        missed = ask(tmp_path, (1, 7), *edits)
+        whole = ask(tmp_path, (1, 6), *edits)
+    finally:
+        del FILES["layers/packing.py"]
+    assert missed.error is not None, missed.reason
+    assert (missed.error.type, missed.error.message) == ("AssertionError", "1 of 2")
+    assert whole.boundaries == (2, 7)
