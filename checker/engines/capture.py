@@ -273,6 +273,8 @@ def _followed(
         joined=outline.joined_at,
     )
     found = _read(blank, module.scope.names.get("captured"))
+    if found.boundaries == () and outline.called_at is None:
+        return replace(blank, reason="none of its layers is seen to run"), m.decisions
     if not found.is_decided and not found.reason:
         found = replace(found, reason=next(iter(outline.unclear), ""))
     return replace(found, norm=_norm(module.scope.names.get("target_norm"))), m.decisions

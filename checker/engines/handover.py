@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from checker.graph.terms import unknowns
-from checker.interpreter import calls, indexing
+from checker.interpreter import calls, indexing, outline_kinds
 from checker.interpreter.outline_parts import like, note, tensors_of
 from checker.interpreter.tensors import Tensor, arranged, from_term, op, unknown_tensor
 from checker.interpreter.values import Instance, Native, Unknown, Value
@@ -50,7 +50,7 @@ def _layers(m: Machine, items: Value) -> None:
 
 
 def _one_of(m: Machine, items: Value) -> Value:
-    return _outline(m).one_of(m, items)
+    return outline_kinds.one_of(m, _outline(m), items)
 
 
 def _entered(m: Machine, value: Value) -> None:

@@ -15,6 +15,7 @@ from checker.interpreter import (
     operators,
     outline_building,
     outline_choices,
+    outline_kinds,
     scopes,
     texts,
 )
@@ -320,7 +321,7 @@ def _list_comp(m: Machine, frame: Frame, node: ast.ListComp) -> Value:
     if isinstance(first, Unknown) and m.outline is not None and m.outline.building:
         with m.outline.in_doubt():
             _comprehension(m, frame, node.generators, emit, [first])
-        return m.outline.repeated(m, first, items)
+        return outline_kinds.repeated(m, first, items)
     _comprehension(m, frame, node.generators, emit, first)
     return items
 

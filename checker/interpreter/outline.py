@@ -8,7 +8,6 @@ parts of a decoder layer are not entered; each call of one gives a fresh tensor.
 
 from __future__ import annotations
 
-import sys
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
@@ -16,7 +15,6 @@ from typing import TYPE_CHECKING
 from checker.graph.dims import symbol
 from checker.interpreter import outline_parts as parts
 from checker.interpreter.numbered import DIFFERS
-from checker.interpreter.open_values import Maybe, Open, Repeated
 from checker.interpreter.tensors import Tensor, arranged, fresh_input
 from checker.interpreter.values import (
     ClassValue,
@@ -155,28 +153,6 @@ class Outline:
         finally:
             self.doubtful -= 1
 
-    def repeated(self, m: Machine, source: Unknown, made: list[Value]) -> Value:
-        """The list that has one such object for each of a number of things that is not known.
-
-        Raises:
-            Stuck: what was made is no module.
-        """
-        one = made[0] if len(made) == 1 else None
-        if not isinstance(one, Instance) or not is_open(one.cls):
-            raise m.stuck(f"iteration over an unknown value ({source.reason})")
-        return Repeated(source.reason, m.location(), one)
-
-    def one_of(self, m: Machine, items: Value) -> Value:
-        """One of the modules in a list, nothing tells which: it can be called, not looked into."""
-        made = [items.item] if isinstance(items, Repeated) else items
-        if not isinstance(made, list) or not made:
-            return m.unknown("one of what is not known", harmless=True)
-        if not all(isinstance(one, Instance) and is_open(one.cls) for one in made):
-            return m.unknown("one of several things, which is not known", harmless=True)
-        if any(id(one) in self.indices for one in made):
-            return m.unknown("one of the layers, which is not known", harmless=True)
-        return self._one_of(m, list(dict.fromkeys(one.cls for one in made)))
-
     def mark_layers(self, items: Value) -> None:
         """Notes the modules of a list that is as long as there are layers."""
         if isinstance(items, list) and len(items) == self.layers:
@@ -195,45 +171,6 @@ class Outline:
             pairs = tuple((part, arranged(m, part).term(m)) for part in parts)
             self.joined[id(made)] = Joined(made, made.term(m), pairs)
             self.joined_at = m.location()
-
-    def either(self, m: Machine, one: Value, two: Value, what: str) -> Value:
-        """One of two values, nothing decides which."""
-        if one is two or (parts.is_plain(one) and type(one) is type(two) and one == two):
-            return one
-        if isinstance(one, Open) and isinstance(two, Open):
-            return Open(f"{one.reason} or {two.reason}", one.location, {}, one.everywhere)
-        if isinstance(one, Instance) and isinstance(two, Instance):
-            common = parts.common(one.cls, two.cls)
-            if common is not None:
-                return parts.merged(m, one, two, common)
-            classes = [
-                *self.choices.get(id(one.cls), (one.cls,)),
-                *self.choices.get(id(two.cls), (two.cls,)),
-            ]
-            if all(is_open(cls) or cls.lookup("alike") is not None for cls in classes):
-                return self._one_of(m, list(dict.fromkeys(classes)))
-        if one is None or two is None:
-            part = two if one is None else one
-            if isinstance(part, Instance) and is_open(part.cls):
-                classes = self.choices.get(id(part.cls), [part.cls])
-                reason = f"{what} depends on a condition that nothing decides"
-                return Maybe(reason, m.location(), self._one_of(m, classes))
-        if m.debug:
-            sys.stderr.write(f"either: {what} {m.trail()[-3:]}\n")
-        return m.unknown(f"{what} depends on a condition that nothing decides", harmless=True)
-
-    def _one_of(self, m: Machine, classes: list[ClassValue]) -> Instance:
-        """A part of one of several classes: it can be called, but not looked into."""
-        name = " or ".join(cls.name for cls in classes)
-        cls = ClassValue(name, classes[0].module, (), unknown_base=name)
-        only = classes[0].mro if len(classes) == 1 else ()
-        cls.mro = (cls, *(only or [c for c in classes[0].mro if is_summarised(c)]))
-        self.choices[id(cls)] = classes
-        self.kept.append(cls)
-        made = Instance(cls)
-        if only:
-            made.tainted = m.unknown(f"one of several of {name}", harmless=True)
-        return made
 
     def one_class(self, m: Machine, classes: list[ClassValue], what: str) -> ClassValue:
         """One of several classes, each in turn: every layer is then of that class."""

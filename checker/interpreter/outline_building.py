@@ -6,7 +6,7 @@ import ast
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from checker.interpreter import expressions, statements
+from checker.interpreter import expressions, outline_kinds, statements
 from checker.interpreter import outline_parts as parts
 from checker.interpreter.outline import MISSING, said
 from checker.interpreter.tensors import Tensor
@@ -170,7 +170,7 @@ def _settle(m: Machine, places: list[_Names], ways: list[_Way]) -> None:
     for place, one, two in zip(places, ways[0].names, ways[-1].names, strict=True):
         for name in dict.fromkeys([*one, *two]):
             a, b = one.get(name, MISSING), two.get(name, MISSING)
-            place[name] = a if a is b else m.outline.either(m, a, b, name)
+            place[name] = a if a is b else outline_kinds.either(m, m.outline, a, b, name)
 
 
 def is_constructor(m: Machine, function: str, first: Value) -> bool:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
-from checker.interpreter import conditions, expressions
+from checker.interpreter import conditions, expressions, outline_kinds
 from checker.interpreter.outline import said
 from checker.interpreter.values import Raised, Stuck, Unknown, Value
 from checker.syntax.remembering import remembered
@@ -58,7 +58,7 @@ def if_exp(m: Machine, frame: Frame, node: ast.IfExp, test: Unknown) -> Value:
     with m.outline.in_doubt():
         one = expressions.evaluate(m, frame, node.body)
         two = expressions.evaluate(m, frame, node.orelse)
-    return m.outline.either(m, one, two, "a conditional expression")
+    return outline_kinds.either(m, m.outline, one, two, "a conditional expression")
 
 
 @remembered()

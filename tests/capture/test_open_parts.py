@@ -87,8 +87,8 @@ def test_whether_any_of_several_is_there(tmp_path: Path) -> None:
     several = "self.some = any(config.extra[i] is not None for i in range(3))"
     set_up = (WANTED, f"{WANTED}\n        {several}")
     kept = f"kept.append({SUM})"
-    both = f"if self.some:\n                    {kept}\n                else:\n                    {kept}"
     one = f"if self.some:\n                    {kept}"
+    both = f"{one}\n                else:\n                    {kept}"
     assert ask(tmp_path, (1, 3), set_up, (kept, both)).boundaries == (2, 4)
     found = ask(tmp_path, (1, 3), set_up, (kept, one))
     assert not found.is_decided
@@ -115,3 +115,17 @@ def test_each_of_several_open_values_is_asked(
     later = f"if {condition} or self.config.a is not None:\n                    {kept}"
     found = ask(tmp_path, (1, 3), held, (kept, later))
     assert found.is_decided is decided, found.boundaries
+
+
+def test_a_stack_that_may_not_be_there_hands_over_nothing_that_is_known(tmp_path: Path) -> None:
+    """What it does may be anything then; that it keeps no state is not said."""
+    whole = "self.model = Stack(config)"
+    returned = ("return hidden, kept", "return hidden")
+    unpacked = ("hidden, kept = self.model(tokens)", "hidden, kept = self.model(tokens), None")
+    open_stack = (whole, "self.model = Stack(config) if config.text else None")
+    sets = (
+        "self.model.wanted = [2, 4, 5] if layer_ids is None else [i + 1 for i in layer_ids]",
+        "pass",
+    )
+    assert not ask(tmp_path, (1, 3), open_stack, returned, unpacked, sets).is_decided
+    assert ask(tmp_path, (1, 3), returned, unpacked, sets).boundaries == ()
