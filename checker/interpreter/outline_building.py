@@ -76,7 +76,7 @@ def is_refusal(m: Machine, error: Exception) -> bool:
     if not isinstance(error, Raised) or m.outline is None:
         return False
     says = error.explicit and error.type_name in REFUSALS
-    if not error.certain and (says or error.type_name == "NameError"):
+    if not error.certain and (says or error.unbound):
         error.certain = m.outline.is_sure(m)
     return error.certain
 

@@ -37,7 +37,8 @@ class Raised(Exception):
 
     `value` is the exception instance; `keys` are the configuration keys that the condition guarding
     the raise (or the failing expression) had read. `explicit`: a `raise` statement raised it;
-    `certain`: whatever else is not followed, the server raises it, too.
+    `certain`: whatever else is not followed, the server raises it, too; `unbound`: it is about a
+    name that its module binds on a way that is not taken, and nowhere else.
     """
 
     def __init__(
@@ -50,6 +51,7 @@ class Raised(Exception):
         self.note = ""
         self.explicit = False
         self.certain = False
+        self.unbound = False
         self.terms: tuple[Any, ...] = ()
         self.trail: tuple[str, ...] = ()
         self.parameters: tuple[str, ...] = ()

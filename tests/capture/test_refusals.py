@@ -97,8 +97,24 @@ def test_a_name_that_nothing_defines(tmp_path: Path) -> None:
     absent = "if torch.version.hip is not None and False:\n    import kernels\n"
     edits = ("class Target(", f"{absent}class Target("), (HEAD, "self.head = kernels.head(config)")
     assert raised(ask(tmp_path, (1, 3), *edits)) == "NameError: name 'kernels' is not defined"
-    bound = ("class Target(", "import kernels\nclass Target(")
-    assert ask(tmp_path, (1, 3), bound, edits[1]).boundaries == (2, 4)
+
+
+@pytest.mark.parametrize(
+    "binding",
+    [
+        "import kernels",
+        "try:\n    import kernels\nexcept ImportError:\n    pass",
+        "globals()['kernels'] = 1",
+        "if False:\n    kernels = 1\nexec('kernels = 1')",
+        "if False:\n    kernels = 1\ndef fill():\n    global kernels\n    kernels = 1",
+        "import sys\nsetattr(sys.modules[__name__], 'kernels', 1)",
+        "pass",
+    ],
+)
+def test_a_name_that_something_may_define(tmp_path: Path, binding: str) -> None:
+    """The module in a way of its own, or another one: it is not said that it raises."""
+    edits = ("class Target(", f"{binding}\nclass Target("), (HEAD, "self.head = kernels")
+    assert ask(tmp_path, (1, 3), *edits).boundaries == (2, 4)
 
 
 def test_a_draft_as_a_target_is_given_nothing_to_draft_from(tmp_path: Path) -> None:
