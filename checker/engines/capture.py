@@ -163,7 +163,9 @@ def _captured(
         return taken[0] if len(norms) < 2 else replace(taken[0], norm=None)
     if not ways.is_exhausted:
         return replace(refused[0], error=None, reason=_REFUSED.format(refused[0].said))
-    return replace(refused[0], refused=False)  # no way leads past it
+    # no way leads past it; where one of them ends for a reason of ours, that is not sure
+    doubted = next((found for found in refused if found.error is None), refused[0])
+    return replace(doubted, refused=False)
 
 
 _REFUSED = "each of many ways to answer what nothing decides {}, but there are others"

@@ -161,6 +161,14 @@ def test_a_way_past_several_refusals_is_found(tmp_path: Path) -> None:
     assert raised(ask(tmp_path, (1, 3), HELD, (ENTRY, f"{never}{ENTRY}"))) == "ValueError: no"
 
 
+def test_a_way_that_ends_for_a_reason_of_ours_may_lead_on(tmp_path: Path) -> None:
+    """Of two ways one is refused, and the other could not be followed: nothing is said."""
+    ours = f"if self.config.one:\n            {NO}\n        [1].what_lists_may_have()\n        "
+    found = ask(tmp_path, (1, 3), HELD, (ENTRY, f"{ours}{ENTRY}"))
+    assert (found.boundaries, found.error) == (None, None)
+    assert "what_lists_may_have" in found.reason
+
+
 def test_what_is_open_behind_a_refusal_is_tried_both_ways(tmp_path: Path) -> None:
     """The first way ends at once; the one that goes on meets a condition of its own."""
     first = f"if self.config.one:\n            {NO}\n        "
