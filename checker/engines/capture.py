@@ -6,6 +6,7 @@ import os
 import sys
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
+from weakref import WeakKeyDictionary
 
 from checker.engines import alike, handover, pins, registry
 from checker.engines.captured import Captured, CaptureError, Question
@@ -15,6 +16,7 @@ from checker.graph.terms import Pool
 from checker.interpreter.numbered import DIFFERS
 from checker.interpreter.outline import Outline
 from checker.interpreter.outline_building import REFUSALS, UNBUILT
+from checker.interpreter.settled import Definitions
 from checker.interpreter.values import ClassValue, Raised, Stuck, Unknown
 from checker.syntax import UnparsableModule
 
@@ -24,8 +26,10 @@ if TYPE_CHECKING:
     from checker.engines.description import CaptureStage
     from checker.engines.stages import Subject
     from checker.interpreter.machine import Decision, Machine
+    from checker.interpreter.stubs import Stubs
     from checker.interpreter.values import Value
     from checker.location import Location
+    from checker.syntax import Workspace
 
 _MOST_LAYERS = 1000
 
@@ -185,9 +189,20 @@ def _stage(subject: Subject) -> CaptureStage:
 
 
 def _machine(subject: Subject, inputs: Inputs, script: tuple[bool, ...]) -> Machine:
-    m = machine_for(subject, Pool(), inputs, script)
+    m = machine_for(subject, Pool(), inputs, script, _definitions(subject))
     m.shared["operators"] = handover.natives()
     return m
+
+
+def _definitions(subject: Subject) -> Definitions | None:
+    """What runs of targets share; nothing where modules change one another when imported."""
+    if subject.engine.eager or os.environ.get("NOSETTLED"):
+        return None
+    stubs, found = _DEFINITIONS.setdefault(subject.workspace, (subject.stubs, Definitions()))
+    return found if stubs is subject.stubs else None
+
+
+_DEFINITIONS: WeakKeyDictionary[Workspace, tuple[Stubs, Definitions]] = WeakKeyDictionary()
 
 
 def _one_path(

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from checker.engines.schedule import Schedule
     from checker.graph.terms import Pool
     from checker.interpreter.noting import Noting
+    from checker.interpreter.settled import Definitions
     from checker.interpreter.stubs import Stubs
     from checker.location import Location
     from checker.stored.matching import Given
@@ -113,9 +114,13 @@ class _ScriptTree:
 
 
 def machine_for(
-    subject: Subject, pool: Pool, inputs: Inputs, script: tuple[bool, ...] = ()
+    subject: Subject,
+    pool: Pool,
+    inputs: Inputs,
+    script: tuple[bool, ...] = (),
+    settled: Definitions | None = None,
 ) -> Machine:
-    """A fresh machine for one run of a subject's stages."""
+    """A fresh machine for one run of a subject's stages; it may share what others have settled."""
     settings = {
         "target_config": inputs.target_config,
         "draft_config": (
@@ -131,6 +136,7 @@ def machine_for(
         settings=settings,
         script=script,
         engine=subject.label,
+        settled=settled,
     )
     if inputs.results:
         m.results = Results()

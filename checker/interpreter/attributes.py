@@ -225,6 +225,7 @@ def _of_property(m: Machine, value: Property, name: str) -> Value:
 
 def put(m: Machine, value: Value, name: str, new: Value) -> None:
     """`value.name = new`."""
+    m.changes(value)
     if m.loop is not None and type(value) is not Instance:
         known = value.names.get(name, MISSING) if isinstance(value, Open) else MISSING
         if not isinstance(value, (Instance, Tensor, SuperValue)) and known is not new:
@@ -265,6 +266,7 @@ def put(m: Machine, value: Value, name: str, new: Value) -> None:
 
 def plain_put(m: Machine, value: Instance, name: str, new: Value) -> None:
     """`object.__setattr__`."""
+    m.changes(value)
     outline = m.outline
     if outline is not None:
         key = id(value)
@@ -304,6 +306,7 @@ def remove(m: Machine, value: Value, name: str) -> None:
 
 def plain_remove(m: Machine, value: Value, name: str) -> None:
     """`object.__delattr__`."""
+    m.changes(value)
     if m.loop is not None:
         m.loop.spoiled = True
     match value:

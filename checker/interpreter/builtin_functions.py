@@ -39,13 +39,21 @@ def build(m: Any) -> dict[str, Value]:
         if not name.startswith("__") and name not in names:
             names[name] = Native(name, _undescribed(name))
     for name, function in _FUNCTIONS.items():
-        names[name] = Native(name, _adapted(function))
+        names[name] = Native(name, _adapted(function), pure=name in _PURE)
     names["NotImplemented"] = External("builtins.NotImplemented")
     names["Ellipsis"] = ...
     names["None"], names["True"], names["False"] = None, True, False
     names["__debug__"] = True
     names["__import__"] = Native("__import__", _undescribed("__import__"))
     return names
+
+
+_PURE = frozenset(
+    (
+        *("isinstance", "issubclass", "len", "getattr", "setattr", "hasattr", "callable", "zip"),
+        *("property", "staticmethod", "classmethod", "range", "enumerate", "min", "max", "sorted"),
+    )
+)
 
 
 def _adapted(function: Callable[..., Value]) -> Callable[..., Value]:

@@ -90,6 +90,7 @@ def _any_all(wanted: bool) -> Callable[..., Value]:
         for item in _lazily(m, iterable):
             m.tick()
             if building and isinstance(item, Unknown):
+                m.asked += 1
                 open_item = open_item or item
             elif m.truth(item, "any/all") is wanted:
                 return wanted

@@ -50,7 +50,7 @@ def build() -> dict[str, Value]:
     """The builtin classes by name."""
     names: dict[str, Value] = {"object": _object()}
     for kind in HOSTS:
-        cls = _class(kind, _constructor(kind), host=kind)
+        cls = _class(kind, _constructor(kind), host=kind, pure=True)
         names[kind] = cls
     names["dict"].namespace["fromkeys"] = ClassMethod(Native("fromkeys", _fromkeys))
     names["str"].namespace["maketrans"] = StaticMethod(Native("maketrans", _maketrans))
@@ -73,19 +73,21 @@ def build() -> dict[str, Value]:
 
 
 def _object() -> ClassValue:
-    root = _class("object", lambda m, args, kwargs: Instance(args[0]))
-    root.namespace["__setattr__"] = Native("__setattr__", _object_setattr)
+    root = _class("object", lambda m, args, kwargs: Instance(args[0]), pure=True)
+    root.namespace["__setattr__"] = Native("__setattr__", _object_setattr, pure=True)
     root.namespace["__getattribute__"] = Native("__getattribute__", _object_getattribute)
     root.namespace["__delattr__"] = Native("__delattr__", _object_delattr)
-    root.namespace["__init__"] = Native("__init__", lambda m, args, kwargs: None)
+    root.namespace["__init__"] = Native("__init__", lambda m, args, kwargs: None, pure=True)
     return root
 
 
-def _class(name: str, new: Callable[..., Value] | None, host: str | None = None) -> ClassValue:
+def _class(
+    name: str, new: Callable[..., Value] | None, host: str | None = None, *, pure: bool = False
+) -> ClassValue:
     cls = ClassValue(name, None, (), host=host)
     cls.mro = (cls,)
     if new is not None:
-        cls.namespace["__new__"] = StaticMethod(Native(name, new))
+        cls.namespace["__new__"] = StaticMethod(Native(name, new, pure=pure))
     return cls
 
 

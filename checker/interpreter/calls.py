@@ -50,6 +50,8 @@ def call(m: Machine, function: Value, args: list[Value], kwargs: dict[str, Value
                 return m.outline.method(m, instance, inner, args, kwargs)
             return call(m, inner, [instance, *args], kwargs)
         case Native():
+            if not function.pure:
+                m.asked += 1
             numbered.given_away(m, function, args, kwargs)
             return function.call(m, args, kwargs)
         case ClassValue():
@@ -241,6 +243,7 @@ def instantiate(m: Machine, cls: ClassValue, args: list[Value], kwargs: dict[str
     if m.outline is not None:
         postponed = m.outline.postpone(m, cls, args, kwargs)
         if postponed is not None:
+            m.asked += 1
             return postponed
     new = cls.lookup("__new__")
     if new is not None:

@@ -194,6 +194,7 @@ def _of_wrapped(m: Machine, start: Instance, name: str) -> Value:
         def fill(m: Machine, args: list[Value], kwargs: dict[str, Value]) -> Value:
             assert start.cls.host is not None
             if isinstance(start.data, (list, dict, set)):
+                m.changes(start)
                 start.data = containers.new_host(m, start.cls.host, args, kwargs)
 
         return Native(name, fill)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from dataclasses import replace
 
 from checker.interpreter import attributes, calls, enums, expressions, scopes, statements, stubs
 from checker.interpreter.machine import Frame, Machine
@@ -109,9 +110,8 @@ def define_class(m: Machine, frame: Frame, stmt: ast.ClassDef) -> None:
     overlay = None if frame.module.is_stub else stubs.overlay(m, cls)
     if overlay is not None:
         own = ("__module__", "__qualname__", "__doc__")
-        cls.namespace.update({k: v for k, v in overlay.namespace.items() if k not in own})
-        for value in overlay.namespace.values():
-            _own(value, cls)
+        added = {k: _owned(v, cls) for k, v in overlay.namespace.items() if k not in own}
+        cls.namespace.update(added)
     made: Value = cls
     if cls.meta is not None and any(cls.meta.defines(name) for name in _META_HOOKS):
         made = m.unknown(f"the class {stmt.name}, which the metaclass {cls.meta.name} makes")
@@ -138,16 +138,19 @@ def _notify_bases(m: Machine, cls: ClassValue, keywords: dict[str, Value]) -> No
             return
 
 
-def _own(value: Value, cls: ClassValue) -> None:
-    """Makes `cls` the class whose MRO `super()` inside `value` continues from."""
+def _owned(value: Value, cls: ClassValue) -> Value:
+    """A summary's member as one of `cls`: that is whose MRO `super()` in it continues from."""
     match value:
         case Function():
-            value.owner = cls
-        case StaticMethod(function=inner) | ClassMethod(function=inner):
-            _own(inner, cls)
+            return replace(value, owner=cls)
+        case StaticMethod(function=inner):
+            return StaticMethod(_owned(inner, cls))
+        case ClassMethod(function=inner):
+            return ClassMethod(_owned(inner, cls))
         case Property(getter=getter, setter=setter):
-            _own(getter, cls)
-            _own(setter, cls)
+            return replace(value, getter=_owned(getter, cls), setter=_owned(setter, cls))
+        case _:
+            return value
 
 
 def build_class(

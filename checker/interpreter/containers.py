@@ -137,6 +137,7 @@ def _index(m: Machine, key: Value) -> Value:
 
 def set_item(m: Machine, base: Value, key: Value, value: Value) -> None:
     """`base[key] = value`."""
+    m.changes(base)
     from checker.interpreter import attributes, calls
 
     match base:
@@ -182,6 +183,7 @@ def delete_item(m: Machine, base: Value, key: Value) -> None:
         calls.call(m, attributes.get(m, base, "__delitem__", special=True), [key], {})
         return
     data = unwrapped(base)
+    m.changes(data)
     if isinstance(key, Unknown) and isinstance(data, (list, dict)):
         raise m.stuck(f"an unknown item of a container is deleted ({key.reason})")
     if isinstance(data, dict):

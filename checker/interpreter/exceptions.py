@@ -123,6 +123,7 @@ def run_raise(m: Machine, frame: Frame, stmt: ast.Raise) -> None:
     if not isinstance(value, Instance) or not value.cls.is_subclass(m.builtins["BaseException"]):
         raise m.exception("TypeError", "exceptions must derive from BaseException")
     if stmt.cause is not None:
+        m.changes(value)
         value.attrs["__cause__"] = expressions.evaluate(m, frame, stmt.cause)
     raised = Raised(value, m.location(), frame.guard_keys)
     raised.explicit = True

@@ -35,7 +35,10 @@ def evaluate(m: Machine, frame: Frame, node: ast.expr) -> Value:
     kind = type(node)
     if kind is ast.Name:
         name, names = node.id, frame.scope.names  # type: ignore[attr-defined]
-        value = names[name] if name in names else scopes.lookup(m, frame, name)
+        if name in names and m.account is None:
+            value = names[name]
+        else:
+            value = scopes.lookup(m, frame, name)
     elif kind is ast.Constant:
         value = node.value  # type: ignore[attr-defined]
     elif kind in _EXPRESSIONS:
@@ -319,6 +322,7 @@ def _list_comp(m: Machine, frame: Frame, node: ast.ListComp) -> Value:
 
     first = evaluate(m, frame, node.generators[0].iter)
     if isinstance(first, Unknown) and m.outline is not None and m.outline.building:
+        m.asked += 1
         with m.outline.in_doubt():
             _comprehension(m, frame, node.generators, emit, [first])
         return outline_kinds.repeated(m, first, items)

@@ -39,6 +39,9 @@ def forget(m: Machine, unknown: Unknown, values: Iterable[Value]) -> None:
             continue
         seen.add(id(value))
         m.tick()
+        m.changes(value)
+        if isinstance(value, (Tensor, list, dict, set)):
+            m.asked += 1
         match value:
             case Tensor():
                 value.forget(m, unknown)

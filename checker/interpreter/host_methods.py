@@ -87,6 +87,15 @@ _PURE: dict[type, frozenset[str]] = {
 _VALUES = frozenset(("start", "stop", "step", "real", "imag", "numerator", "denominator"))
 _WIDE = frozenset(("center", "ljust", "rjust", "zfill", "expandtabs"))
 
+_CHANGING = frozenset(
+    (
+        *("append", "extend", "insert", "pop", "remove", "sort", "clear", "reverse", "setdefault"),
+        *("update", "popitem", "add", "discard"),
+        *("intersection_update", "difference_update", "symmetric_difference_update"),
+    )
+)
+"""Methods that change what they are called on."""
+
 Method = Callable[..., Value]
 
 
@@ -105,18 +114,22 @@ def attribute(m: Machine, value: Value, name: str) -> Value:
         return getattr(value, name)
     special = _SPECIAL.get(name)
     if special is not None and hasattr(value, name):
-        return Native(name, lambda m, args, kwargs: applied(m, special, (m, value, *args), kwargs))
+        return Native(
+            name, lambda m, args, kwargs: applied(m, special, (m, value, *args), kwargs), pure=True
+        )
     kind = next((k for k in type(value).__mro__ if k in _METHODS), None)
     method = _METHODS[kind].get(name) if kind is not None else None
     m.look(value)
     if method is not None:
 
         def call(m: Machine, args: list[Value], kwargs: dict[str, Value]) -> Value:
+            if name in _CHANGING:
+                m.changes(value)
             return applied(m, method, (m, value, *args), kwargs)
 
-        return Native(name, call, numbered=method is _get)
+        return Native(name, call, numbered=method is _get, pure=True)
     if any(name in names for k, names in _PURE.items() if isinstance(value, k)):
-        return Native(name, lambda m, args, kwargs: _pure(m, value, name, args, kwargs))
+        return Native(name, lambda m, args, kwargs: _pure(m, value, name, args, kwargs), pure=True)
     if hasattr(value, name):
         return m.unknown(f"{name} of a {type_name(value)} is not interpreted")
     return MISSING

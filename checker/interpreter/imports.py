@@ -6,12 +6,12 @@ import ast
 import sys
 from functools import partial
 
-from checker.interpreter import statements, stubs
+from checker.interpreter import statements, steady, stubs
 from checker.interpreter.machine import Frame, Machine
 from checker.interpreter.values import DTYPE_ALIASES, External, ModuleValue, Raised, Stuck, Value
 from checker.syntax.nodes import walk
 
-_MISSING = object()
+_MISSING = steady.MISSING
 
 
 def module_name(
@@ -24,6 +24,12 @@ def module_name(
     """
     if before is None and m.running and m.running[-1][0] is module:
         before = m.running[-1][1]
+    if m.settled is None:
+        return _evaluated(m, module, name, before)
+    return m.settled.name(m, module, name, before, lambda: _evaluated(m, module, name, before))
+
+
+def _evaluated(m: Machine, module: ModuleValue, name: str, before: ast.stmt | None) -> Value:
     scope = module.scope.names
     _touch(m, module)
     if module.file is None or name in module.done_names:

@@ -116,6 +116,7 @@ def _own(m: Machine, value: Instance, name: str, found: Value) -> Value:
             m.read(value.config, name, True)
         return value.attrs[name]
     if isinstance(found, Property):
+        m.changes(value)
         result = value.attrs[name] = _from_property(m, value, found)
         return result
     if found is MISSING:

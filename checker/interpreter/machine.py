@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from checker.interpreter.looping import Loop
     from checker.interpreter.outline import Outline
     from checker.interpreter.results import Results
+    from checker.interpreter.settled import Account, Definitions
     from checker.interpreter.slicing import Slice
     from checker.interpreter.stubs import Stubs
     from checker.interpreter.watching import Watch
@@ -114,7 +115,13 @@ class Machine:
         script: answers to undecided conditions, in order; further ones are answered True and
             recorded.
         engine: label of the tree whose lines are preferred as origins.
+        settled: definitions that runs over the same workspace share; another run begins.
     """
+
+    account: Account | None = None
+    """The evaluation of a definition that is going on, where it is noted what that looks at."""
+    asked = 0
+    """How often something was done that may come out otherwise in another run."""
 
     def __init__(
         self,
@@ -126,6 +133,7 @@ class Machine:
         script: tuple[bool, ...] = (),
         engine: str = "",
         limits: Limits = Limits(),
+        settled: Definitions | None = None,
     ) -> None:
         from checker.interpreter import builtin_functions
 
@@ -175,7 +183,19 @@ class Machine:
         self.deadline = time.process_time() + limits.seconds
         self.results: Results | None = None
         self.item_done: Callable[[Machine, Frame, Value], None] | None = None
-        self.builtins = builtin_functions.build(self)
+        self.settled = settled
+        self.builtins = (
+            builtin_functions.build(self)
+            if settled is None
+            else settled.begin(lambda: builtin_functions.build(self))
+        )
+
+    # -- what runs share --------------------------------------------------------------------------
+
+    def changes(self, value: Value) -> None:
+        """An object or a container is about to be changed."""
+        if self.settled is not None:
+            self.settled.changes(self, value)
 
     # -- places ---------------------------------------------------------------------------------
 
@@ -224,6 +244,7 @@ class Machine:
 
     def exception(self, name: str, *args: Value) -> Raised:
         """A builtin exception raised by the checked program at the current place."""
+        self.asked += 1
         if self.watch is not None and args:
             self.watch.says(args[0])
         cls = self.builtins.get(name) or self.builtins["Exception"]
@@ -305,6 +326,7 @@ class Machine:
         From the script, else True; both answers get explored. `place` is where what is asked about
         was met first, if that tells it from others.
         """
+        self.asked += 1
         if self.outline is not None:
             if self.outline.building:
                 raise self.stuck(f"a condition that nothing decides: {text}")
@@ -340,6 +362,7 @@ class Machine:
     # -- configuration reads ---------------------------------------------------------------------
 
     def read(self, place: str, key: str, found: bool, default: Any = None) -> None:
+        self.asked += 1
         if self.config_quiet or key.startswith("__"):
             return
         self.reads.append(ConfigRead(place, key, found, default, self.location()))
@@ -356,10 +379,14 @@ class Machine:
         file = self.workspace.find(name)
         if file is None and not self.workspace.is_package(name):
             return None
+        shared = self.settled.modules if self.settled is not None else self.modules
+        if name in shared and shared[name].file is file:
+            self.modules[name] = shared[name]
+            return shared[name]
         value = ModuleValue(name, file)
         package = name if file is None or file.is_package else name.rpartition(".")[0]
         value.scope.names.update(__name__=name, __package__=package, __doc__=None)
-        self.modules[name] = value
+        self.modules[name] = shared[name] = value
         return value
 
     def run_in(self, frame: Frame, work: Callable[[], Value]) -> Value:

@@ -178,6 +178,7 @@ def in_place(m: Machine, op: type[ast.operator], current: Value, value: Value) -
     """`current op= value`: writes into tensors and containers, else computes a new value."""
     name = _BINARY[op][0]
     if isinstance(current, Tensor):
+        m.asked += 1
         if current.overlaps(value):
             value = m.unknown("an in-place operator over overlapping parts of a tensor")
         current.update(m, binary(m, op, current, value))
@@ -188,6 +189,7 @@ def in_place(m: Machine, op: type[ast.operator], current: Value, value: Value) -
         if made != equality.NOT_IMPLEMENTED:
             return made
     data = unwrapped(current)
+    m.changes(data)
     if isinstance(value, Unknown) and isinstance(data, (list, dict, set)):
         raise m.stuck(f"a container is changed by an unknown value ({value.reason})")
     if isinstance(data, list) and name in ("add", "mul"):

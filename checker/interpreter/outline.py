@@ -268,6 +268,7 @@ class Outline:
         self, m: Machine, cls: ClassValue, method: str, args: list[Value], kwargs: dict[str, Value]
     ) -> Value:
         """What a part of a layer gives: anything, shaped like what it is given."""
+        m.asked += 1
         values = [*args, *kwargs.values()]
         tensors = parts.tensors_of(values)
         self.entered(m, tensors[0] if len(tensors) == 1 else None)

@@ -32,6 +32,7 @@ def bool_op(m: Machine, frame: Frame, node: ast.BoolOp) -> Value:
             value = expressions.evaluate(m, frame, operand)
             frame.node = node
             if isinstance(value, Unknown):
+                m.asked += 1
                 unknown.append(value)
                 continue
             last = operand is node.values[-1]
@@ -52,6 +53,7 @@ def bool_op(m: Machine, frame: Frame, node: ast.BoolOp) -> Value:
 def if_exp(m: Machine, frame: Frame, node: ast.IfExp, test: Unknown) -> Value:
     """`a if unknown else b`."""
     assert m.outline is not None
+    m.asked += 1
     if not m.outline.building and not (_is_harmless(node.body) and _is_harmless(node.orelse)):
         taken = m.truth(test, "conditional expression")
         return expressions.evaluate(m, frame, node.body if taken else node.orelse)

@@ -178,6 +178,13 @@ def _analyse(node: ast.AST) -> Code:
     )
 
 
+def bound_by(body: list[ast.stmt]) -> frozenset[str]:
+    """The names that statements bind."""
+    names = _Names()
+    names.walk(body)
+    return frozenset(names.bound)
+
+
 def lookup(m: Machine, frame: Frame, name: str) -> Value:
     """A name as seen from `frame`: local, enclosing, global, builtin.
 
@@ -186,7 +193,10 @@ def lookup(m: Machine, frame: Frame, name: str) -> Value:
     """
     scope: Scope | None = frame.scope
     if name in frame.scope.names:
-        return frame.scope.names[name]
+        value = frame.scope.names[name]
+        if m.account is not None and m.settled is not None and scope is frame.module.scope:
+            m.settled.looked_up(m, frame.module, name, value)
+        return value
     while scope is not None:
         if name in scope.names and (scope is frame.scope or not scope.is_class):
             if m.loop is not None:
@@ -207,6 +217,8 @@ def _outer(m: Machine, frame: Frame, name: str) -> Value:
     module = frame.module
     if module.touched and name in module.done_names and name in module.scope.names:
         value = module.scope.names[name]
+        if m.account is not None and m.settled is not None:
+            m.settled.looked_up(m, module, name, value)
     else:
         value = _global(m, frame, name)
     if m.loop is not None:
@@ -263,6 +275,7 @@ def bind(m: Machine, frame: Frame, name: str, value: Value) -> None:
     if m.loop is not None and (name in code.global_names or name in code.nonlocal_names):
         m.loop.spoiled = True
     if name in code.global_names:
+        m.asked += 1
         frame.module.scope.names[name] = value
         frame.module.done_names.add(name)
         return
@@ -300,6 +313,7 @@ def delete(m: Machine, frame: Frame, name: str) -> None:
     """`del name`."""
     scope: Scope | None = frame.scope
     if name in frame.scope.code.global_names:
+        m.asked += 1
         lookup(m, frame, name)
         scope = frame.module.scope
         frame.module.done_names.add(name)

@@ -192,6 +192,7 @@ def _if(m: Machine, frame: Frame, stmt: ast.If) -> Signal | None:
     mark = len(m.reads)
     test = expressions.evaluate(m, frame, stmt.test)
     if m.outline is not None and isinstance(test, Unknown):
+        m.asked += 1
         calls_too = bool(m.outline.building)
         if outline_choices.only_binds(stmt, calls_too) and outline_building.joined(m, frame, stmt):
             return None

@@ -192,10 +192,15 @@ def stub_module(m: Machine, file: str) -> ModuleValue:
         from checker.interpreter import torch_names
         from checker.syntax import ModuleFile
 
+        shared = {} if m.settled is None else m.settled.stubs
+        if file in shared:
+            m.shared[key] = shared[file]
+            return shared[file]
         module = ModuleValue(
             f"<{file}>", ModuleFile(f"<{file}>", _StubTree(), file, False, []), is_stub=True
         )
         module.touched = True
+        shared[file] = module
         module.scope.names["op"] = operators = torch_names.operators(m)
         operators.attrs.update(m.shared.get("operators", {}))
         m.shared[key] = module
@@ -208,7 +213,7 @@ def value_of(m: Machine, summary: Summary, path: str) -> Value:
     That is the definition named like the last part of `path`, if the summary has one, else the one
     it is named for.
     """
-    from checker.interpreter import statements
+    from checker.interpreter import scopes, statements
     from checker.interpreter.machine import Frame
 
     if summary.assumption:
@@ -220,10 +225,20 @@ def value_of(m: Machine, summary: Summary, path: str) -> Value:
         module = stub_module(m, summary.file)
         frame = Frame(module.scope, module, summary.name)
         body = m.stubs.body(summary)
-        m.shared[key] = {}
-        m.run_in(frame, lambda: statements.run_block(m, frame, body))
         defined = {name for stmt in body for name in _defined(stmt)} | {summary.name}
-        m.shared[key] = {name: module.scope.names[name] for name in defined}
+
+        def evaluated() -> dict[str, Value]:
+            m.run_in(frame, lambda: statements.run_block(m, frame, body))
+            return {name: module.scope.names[name] for name in defined}
+
+        m.shared[key] = {}
+        m.shared[key] = (
+            evaluated()
+            if m.settled is None
+            else m.settled.summary(m, summary, module, scopes.bound_by(body), evaluated)
+        )
+    elif m.account is not None and m.settled is not None:
+        m.settled.used(m, id(summary))
     values: dict[str, Value] = m.shared[key]
     last = path.rpartition(".")[2]
     if last in values:

@@ -179,6 +179,7 @@ def _set_function_attribute(m: Machine, function: Value, name: Value, value: Val
     while isinstance(inner, (ClassMethod, StaticMethod)):
         inner = inner.function
     if isinstance(inner, Function):
+        m.changes(inner)
         inner.attrs[name] = value
     return function
 

@@ -34,6 +34,7 @@ def _dataclass_fields(
     what says that there is no default.
     """
     found: dict[str, Value] = {}
+    m.changes(cls)
     for base in reversed(cls.mro[1:]):
         inherited = base.namespace.get(_FIELDS)
         if isinstance(inherited, dict):
@@ -56,6 +57,7 @@ def _dataclass_fields(
                 attributes.put(m, cls, name, stands)
         else:
             made = Instance(kind, {"default": default})
+        m.changes(made)
         made.attrs["name"] = name
         if attributes.get(m, made, "kw_only") is None:
             made.attrs["kw_only"] = kw_only

@@ -174,6 +174,8 @@ def _buffer(m: Machine, t: Tensor, persistent: Value = True) -> Value:
 
 
 def _setting(m: Machine, name: Value, default: Value = None) -> Value:
+    if m.settled is not None:
+        m.settled.reads_setting(m, name)
     return m.settings.get(name, default)
 
 
@@ -193,7 +195,10 @@ def _unknown(m: Machine, reason: Value) -> Value:
 
 def _store(m: Machine, name: Value) -> Value:
     """A dict that lives as long as the machine, by name (key-value caches of a server)."""
-    return m.shared.setdefault(("store", name), {})
+    store: dict[Value, Value] = m.shared.setdefault(("store", name), {})
+    if m.settled is not None:
+        m.settled.reads_store(m, name, store)
+    return store
 
 
 def _no_grad_push(m: Machine, delta: Value) -> Value:

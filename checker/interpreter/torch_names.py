@@ -39,14 +39,24 @@ _KINDS = frozenset(
     ("is_unknown", "is_tensor", "is_parameter", "is_buffer", "is_function", "is_class")
 )
 """Operators that see of a value what kind of value it is, and no more."""
+_PURE = _KINDS | {
+    *("new", "dataclass_fields", "fields", "repr", "partial", "cached_property"),
+    *("setting", "store", "unknown"),
+}
+"""Those that give the same for the same, or that it is noted what they look at."""
 
 
 @functools.cache
 def _operators() -> dict[str, Native]:
-    return {name: native(f"op.{name}", f, numbered=name in _KINDS) for name, f in OPERATORS.items()}
+    return {
+        name: native(f"op.{name}", f, numbered=name in _KINDS, pure=name in _PURE)
+        for name, f in OPERATORS.items()
+    }
 
 
-def native(name: str, function: Callable[..., Value], *, numbered: bool = False) -> Native:
+def native(
+    name: str, function: Callable[..., Value], *, numbered: bool = False, pure: bool = False
+) -> Native:
     """One of our functions as a value of the checked program.
 
     What it cannot deal with makes its result unknown, and what it was given: the checked program is
@@ -65,4 +75,4 @@ def native(name: str, function: Callable[..., Value], *, numbered: bool = False)
             havoc.forget(m, unknown, [*args, *kwargs.values()])
             return unknown
 
-    return Native(name, run, numbered)
+    return Native(name, run, numbered, pure)

@@ -197,12 +197,14 @@ class Native:
     """A function this interpreter implements. `call(machine, args, kwargs)`.
 
     `numbered`: it knows what to do with numbers that differ from one iteration of a loop to the
-    next (`checker.interpreter.looping`).
+    next (`checker.interpreter.looping`). `pure`: it gives the same for the same, and changes
+    nothing but by ways that are watched (`checker.interpreter.settled`).
     """
 
     name: str
     call: Callable[[Machine, list[Value], dict[str, Value]], Value]
     numbered: bool = False
+    pure: bool = False
 
 
 @dataclass(slots=True, eq=False)

@@ -26,7 +26,8 @@ class Ledger:
     from modules, as (number of the tree, path); `searches`: the modules of a package that were
     found to hold a word, those first that seem to define it, each with whether it does; `texts`:
     packages of which all modules were read. `broken`: where modules are that cannot be parsed.
-    `inherited`: by digest, what results that were given again depend on.
+    `inherited`: by digest, what results that were given again depend on. `taken`: other accounts
+    that this one has taken over as a whole.
     """
 
     modules: dict[str, ModuleFile | None] = field(default_factory=dict)
@@ -39,6 +40,7 @@ class Ledger:
     texts: set[str] = field(default_factory=set)
     broken: dict[str, tuple[int, str, bool]] = field(default_factory=dict)
     inherited: dict[str, dict[str, Any]] = field(default_factory=dict)
+    taken: dict[int, Ledger] = field(default_factory=dict)
 
     def add(self, other: Ledger) -> None:
         """Takes over what another piece of work has asked."""

@@ -211,6 +211,13 @@ class Workspace:
             if ledger is not asked:
                 ledger.add(asked)
 
+    def note_once(self, asked: Ledger) -> None:
+        """Notes what was asked before in those ledgers that do not have it from here yet."""
+        for ledger in self._ledgers:
+            if ledger is not asked and id(asked) not in ledger.taken:
+                ledger.taken[id(asked)] = asked
+                ledger.add(asked)
+
     def find(self, name: str) -> ModuleFile | None:
         """The parsed module called `name`, or None when no tree holds a file for it."""
         if name not in self._modules:
