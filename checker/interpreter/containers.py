@@ -137,7 +137,6 @@ def _index(m: Machine, key: Value) -> Value:
 
 def set_item(m: Machine, base: Value, key: Value, value: Value) -> None:
     """`base[key] = value`."""
-    m.changes(base)
     from checker.interpreter import attributes, calls
 
     match base:
@@ -153,10 +152,13 @@ def set_item(m: Machine, base: Value, key: Value, value: Value) -> None:
         case Instance() if base.data is not None:
             set_item(m, base.data, key, value)
         case Instance() if base.cls.unknown_base or base.tainted:
+            m.changes(base)
             base.tainted = base.tainted or m.unknown(f"an item of {base.cls.name} is set")
         case dict():
+            m.changes(base)
             base[equality.as_key(m, key)] = value
         case list():
+            m.changes(base)
             _set_in_list(m, base, _index(m, key), value)
         case _:
             text = f"'{type_name(base)}' object does not support item assignment"
