@@ -73,9 +73,10 @@ def _strange(row: Row) -> bool:
     """Whether nothing that is handed over is what any id, read in either way, asks for."""
     if not row.ids or not row.boundaries or offset(row.ids, row.boundaries) is not None:
         return False
-    return not any(
-        b - step in row.ids for b in row.boundaries if isinstance(b, int) for step in (0, 1)
-    )
+    numbers = [b for b in row.boundaries if isinstance(b, int)]
+    if len(numbers) < len(row.boundaries):
+        return False
+    return not any(b - step in row.ids for b in numbers for step in (0, 1))
 
 
 def _row(found: Captured, said: Told | None, replayed: Captured | None) -> Row:

@@ -69,3 +69,14 @@ def test_the_rule_is_said_in_words(
     request = CaptureRequest(str(tmp_path), LAYERS, "Target", ids, access=Access(offline=True))
     line = render(capturing(request)).splitlines()[2]
     assert line.split("  ")[2].strip() == rule, line
+
+
+def test_what_is_no_boundary_follows_no_rule(tmp_path: Path) -> None:
+    """Two lists of values that are none are not the same for that."""
+    laid_out(tmp_path, dedent(MODEL).replace("CAPTURED", "hidden"))
+    request = CaptureRequest(
+        str(tmp_path), LAYERS, "Target", (1, 3, 4), access=Access(offline=True)
+    )
+    line = render(capturing(request)).splitlines()[2]
+    assert line.split("  ")[2].strip() == "-"
+    assert line.count("not-a-boundary") == 3
