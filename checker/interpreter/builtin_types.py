@@ -61,7 +61,7 @@ def build() -> dict[str, Value]:
     for name in _OTHERS:
         names[name] = _class(name, None)
     names["Tensor"] = _class("Tensor", None)
-    names["type"] = _class("type", _type)
+    names["type"] = _class("type", _type, pure=True)
     names["super"] = _class("super", _super)
     names["range"] = _class("range", _range)
     names["slice"] = _class("slice", lambda m, args, kwargs: slice(*args[1:]))

@@ -168,13 +168,14 @@ def _after_all_bases(m: Machine, start: Value, cls: ClassValue, name: str) -> Va
     if cls.unknown_base is not None:
         unknown = m.unknown(f"'{name}' of {cls.unknown_base}, which is not described")
         if isinstance(start, Instance) and name in ("__init__", "__post_init__", "__setattr__"):
+            m.changes(start)
             start.tainted = start.tainted or unknown
         return Native(name, lambda m, args, kwargs: calls.call(m, unknown, args, kwargs))
     match name:
         case "__init_subclass__" | "__init__":
-            return Native(name, lambda m, args, kwargs: None)
+            return Native(name, lambda m, args, kwargs: None, pure=True)
         case "__new__":
-            return Native(name, lambda m, args, kwargs: Instance(args[0]))
+            return Native(name, lambda m, args, kwargs: Instance(args[0]), pure=True)
         case "__getattribute__":
             return Native(
                 name, lambda m, args, kwargs: attributes.get(m, start, args[0], special=True)

@@ -87,6 +87,7 @@ def _closure(m: Machine, function: Function, unknown: Unknown) -> list[Value]:
     while scope is not None:
         held += [value for name, value in scope.names.items() if name in used]
         for name in code.nonlocal_names & scope.names.keys():
+            m.changes(scope.names)
             scope.names[name] = unknown
         scope = scope.parent
     return held

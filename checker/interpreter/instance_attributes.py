@@ -178,7 +178,9 @@ def of_object(m: Machine, value: Instance, name: str) -> Value:
             return Native(name, lambda m, args, kwargs: texts.repr_of(m, value))
         case "__setattr__":
             return Native(
-                name, lambda m, args, kwargs: attributes.plain_put(m, value, args[0], args[1])
+                name,
+                lambda m, args, kwargs: attributes.plain_put(m, value, args[0], args[1]),
+                pure=True,
             )
         case "__hash__" | "__ne__" | "__reduce__" | "__sizeof__" | "__dir__":
             return m.unknown(f"{name} of an object")

@@ -282,6 +282,7 @@ def bind(m: Machine, frame: Frame, name: str, value: Value) -> None:
     if name in code.nonlocal_names:
         outer = _holder(scope.parent, name)
         if outer is not None:
+            m.changes(outer.names)
             outer.names[name] = value
             return
     scope.names[name] = value
@@ -321,6 +322,7 @@ def delete(m: Machine, frame: Frame, name: str) -> None:
         scope = _holder(frame.scope.parent, name)
     if scope is None or name not in scope.names:
         raise m.exception("NameError", f"name '{name}' is not defined")
+    m.changes(scope.names)
     del scope.names[name]
 
 

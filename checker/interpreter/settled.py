@@ -120,6 +120,7 @@ class Definitions:
         self._given: dict[int, bool] = {}
         self._held: dict[int, tuple[Value, _Settled]] = {}
         self._changed: list[_Settled] = []
+        self._dirty: dict[int, _Settled] = {}
         self._stores: dict[int, str] = {}
         self._stored: set[str] = set()
         self._apart: dict[int, bool] = {}
@@ -154,9 +155,16 @@ class Definitions:
             return
         if held[1] not in self._changed:
             self._changed.append(held[1])
+            self._dirty[id(held[1])] = held[1]
             self._apart.clear()
         if m.account is not None:
             m.account.spoiled = True
+
+    def unnoticed(self) -> list[Held]:
+        """What was changed without being said to be: nothing, or runs see what others did."""
+        every = {id(settled): settled for _, settled in self._held.values()}
+        quiet = [settled for key, settled in every.items() if key not in self._dirty]
+        return [held for settled in quiet for held in settled.held if not held.is_same()]
 
     def reads_setting(self, m: Machine, name: str) -> None:
         """A fact of the deployment is looked at."""
@@ -366,10 +374,11 @@ class Definitions:
         for summary in settled.summaries:
             if not self._give(m, summary):
                 return False
-        for held in settled.held:
-            held.restore()
-        for item in settled.objects:
-            item.tainted = None
+        if self._dirty.pop(id(settled), None) is not None:
+            for held in settled.held:
+                held.restore()
+            for item in settled.objects:
+                item.tainted = None
         home.scope.names.update(settled.values)
         if home.is_stub:
             assert settled.own is not None

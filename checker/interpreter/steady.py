@@ -40,22 +40,24 @@ class Held:
     place: Any
     content: Any
 
+    def is_same(self) -> bool:
+        """Whether it holds what it held."""
+        place, content = self.place, self.content
+        if len(place) != len(content):
+            return False
+        if isinstance(place, dict):
+            return all(place.get(key, MISSING) is value for key, value in content.items())
+        if isinstance(place, list):
+            return all(one is two for one, two in zip(place, content, strict=True))
+        return bool(place == content)
+
     def restore(self) -> None:
         """Puts back what it held."""
-        place, content = self.place, self.content
-        if isinstance(place, dict):
-            same = all(place.get(key, MISSING) is value for key, value in content.items())
-        elif isinstance(place, list):
-            same = all(one is two for one, two in zip(place, content, strict=False))
+        self.place.clear()
+        if isinstance(self.place, list):
+            self.place.extend(self.content)
         else:
-            same = place == content
-        if same and len(place) == len(content):
-            return
-        place.clear()
-        if isinstance(place, list):
-            place.extend(content)
-        else:
-            place.update(content)
+            self.place.update(self.content)
 
 
 class Steady:

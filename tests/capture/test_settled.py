@@ -72,6 +72,7 @@ def test_no_run_sees_what_another_one_changed(tmp_path: Path, case: str) -> None
         for first in order:
             target = "Changing" if first == "C" else "Quiet"
             assert ask(subject, target).boundaries == alone[target].boundaries
+        assert not RUNS._definitions(subject).unnoticed()
 
 
 def test_definitions_are_evaluated_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
