@@ -18,7 +18,7 @@ from checker.engines import (
 )
 from checker.errors import InputError
 from checker.pairing import Opened, allow_deep_recursion, open_side
-from checker.report.capture import Row, Table
+from checker.report.capture import Row, Table, offset
 
 if TYPE_CHECKING:
     from checker.request import CaptureRequest
@@ -60,9 +60,23 @@ def capturing(request: CaptureRequest, opened: list[Opened] | None = None) -> Ta
         found, replayed = captured(subject, question), None
         if said is not None and said.differs:
             replayed = captured(subject, replace(question, ids=said.graphs))
-        rows.append(_row(found, said, replayed))
+        row = _row(found, said, replayed)
+        if _strange(row):
+            plain = captured(subject, replace(question, ids=None))
+            row = replace(row, ignores_ids=plain.boundaries == row.boundaries)
+        rows.append(row)
     ranks = request.tensor_parallel
     return Table(server.tree.label, request.layers, request.ids, tuple(rows), ranks)
+
+
+def _strange(row: Row) -> bool:
+    """Whether nothing that is handed over is what any id, read in either way, asks for."""
+    if not row.ids or not row.boundaries or offset(row.ids, row.boundaries) is not None:
+        return False
+    numbers = [b for b in row.boundaries if isinstance(b, int)]
+    if len(numbers) < len(row.boundaries):
+        return False
+    return not any(b - step in row.ids for b in numbers for step in (0, 1))
 
 
 def _row(found: Captured, said: Told | None, replayed: Captured | None) -> Row:

@@ -11,10 +11,11 @@ from weakref import WeakKeyDictionary
 from checker.engines import alike, handover, pins, registry
 from checker.engines.captured import Captured, CaptureError, Question
 from checker.engines.stages import Inputs, machine_for, run_stage, stage_module
+from checker.engines.ways import Ways
 from checker.graph.terms import Pool
 from checker.interpreter.numbered import DIFFERS
 from checker.interpreter.outline import Outline
-from checker.interpreter.outline_building import UNBUILT
+from checker.interpreter.outline_building import REFUSALS, UNBUILT
 from checker.interpreter.settled import Definitions
 from checker.interpreter.values import ClassValue, Raised, Stuck, Unknown
 from checker.syntax import UnparsableModule
@@ -30,7 +31,6 @@ if TYPE_CHECKING:
     from checker.location import Location
     from checker.syntax import Workspace
 
-_CONDITIONS = 24
 _MOST_LAYERS = 1000
 
 
@@ -147,10 +147,10 @@ def _captured(
 ) -> Captured:
     """What `capture` gives, by loops with or without short cuts."""
     inputs = _inputs(question, inputs)
-    results: list[Captured] = []
-    pending: list[tuple[bool, ...]] = [()]
-    first: list[Decision] = []
-    for script in pending:
+    ways = Ways()
+    refused: list[Captured] = []
+    taken: list[Captured] = []
+    while (script := ways.next()) is not None:
         found, decisions = _one_path(
             subject, question, inputs, script, run=run, shortened=shortened
         )
@@ -158,22 +158,21 @@ def _captured(
             sys.stderr.write(f"path {script}: {found} {[d.text for d in decisions]}\n")
         if found.is_stuck:
             return found  # whatever the other combinations give, nothing can be said
-        if not results and decisions:
-            first = decisions
-            pending += [(*(True,) * index, False) for index in range(len(decisions))]
-            pending += [(False,) * _CONDITIONS] if len(decisions) > 1 else []
-        results.append(found)
-        taken = [result for result in results if not result.refused]
-        other = next((result for result in taken[1:] if result.answer != taken[0].answer), None)
-        if other is not None:
-            alone = len(script) <= len(first) and script
-            decision = first[len(script) - 1 if alone else 0]
-            return _undecided(question, decision, taken[0], other)
-    if not taken and all(r.error is not None and r.answer == results[0].answer for r in results):
-        return replace(results[0], refused=False)  # no way leads past it
-    answer = next((result for result in results if not result.refused), results[0])
-    norms = {result.norm for result in results if not result.refused}
-    return answer if len(norms) < 2 else replace(answer, norm=None)
+        ways.learn(script, decisions, found.refused)
+        (refused if found.refused else taken).append(found)
+        if taken and not found.refused and found.answer != taken[0].answer:
+            return _undecided(question, ways.differing(script), taken[0], found)
+    if taken:
+        norms = {result.norm for result in taken}
+        return taken[0] if len(norms) < 2 else replace(taken[0], norm=None)
+    if not ways.is_exhausted:
+        return replace(refused[0], error=None, reason=_REFUSED.format(refused[0].said))
+    # no way leads past it; where one of them ends for a reason of ours, that is not sure
+    doubted = next((found for found in refused if found.error is None), refused[0])
+    return replace(doubted, refused=False)
+
+
+_REFUSED = "each of many ways to answer what nothing decides {}, but there are others"
 
 
 def _undecided(question: Question, decision: Decision, one: Captured, other: Captured) -> Captured:
@@ -269,8 +268,8 @@ def _followed(
         if guess is not None:  # what was raised may come of what could not be built
             reason = guess.text.partition(UNBUILT)[2]
             return replace(blank, reason=reason, place=guess.location), m.decisions
-        guarded = bool(m.decisions) and (raised.explicit or raised.type_name not in _TRUSTED)
-        if not _is_trusted(raised, stage):
+        guarded = bool(m.decisions) and (raised.explicit or raised.type_name not in REFUSALS)
+        if not _is_trusted(raised, subject):
             reason = f"{raised.type_name}: {raised.message}"
             return (
                 replace(blank, reason=reason, place=raised.location, refused=guarded),
@@ -291,6 +290,8 @@ def _followed(
         joined=outline.joined_at,
     )
     found = _read(blank, module.scope.names.get("captured"))
+    if found.boundaries == () and outline.called_at is None:
+        return replace(blank, reason="none of its layers is seen to run"), m.decisions
     if not found.is_decided and not found.reason:
         found = replace(found, reason=next(iter(outline.unclear), ""))
     return replace(found, norm=_norm(module.scope.names.get("target_norm"))), m.decisions
@@ -325,21 +326,18 @@ def _requested(ids: tuple[int, ...] | None, boundaries: list[Any], index: int) -
     return found
 
 
-_TRUSTED = frozenset(
-    ("TypeError", "ValueError", "RuntimeError", "IndexError", "KeyError", "NotImplementedError")
-)
-
-
-def _is_trusted(raised: Raised, stage: CaptureStage) -> bool:
+def _is_trusted(raised: Raised, subject: Subject) -> bool:
     """Whether an exception is the server's and not one of our own making.
 
-    An attribute may be missing because it was not followed who sets it; anything else that is no
-    ordinary error of the target's own code is not believed either.
+    An attribute may be missing because it was not followed who sets it, unless that is certain;
+    anything else that is no ordinary error of the server's own code is not believed either.
     """
-    folder = stage.package.replace(".", "/") + "/"
-    own = raised.location is not None and folder in raised.location.path
-    return raised.location is not None and (
-        raised.type_name in _TRUSTED or (own and raised.type_name == "AssertionError")
+    place = raised.location
+    if place is None:
+        return False
+    own = place.source == subject.label
+    return raised.type_name in REFUSALS or (
+        own and (raised.certain or raised.type_name == "AssertionError")
     )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from checker.graph.terms import unknowns
-from checker.interpreter import calls, indexing
+from checker.interpreter import calls, indexing, outline_kinds
 from checker.interpreter.outline_parts import like, note, tensors_of
 from checker.interpreter.tensors import Tensor, arranged, from_term, op, unknown_tensor
 from checker.interpreter.values import Instance, Native, Unknown, Value
@@ -26,6 +26,7 @@ def natives() -> dict[str, Value]:
         "anything": _anything,
         "unclear": _unclear,
         "apart": _apart,
+        "one_of": _one_of,
         "reduced": _reduced,
         "handed_over": _handed_over,
         "is_taken_from": _is_taken_from,
@@ -46,6 +47,10 @@ def _outline(m: Machine) -> Outline:
 
 def _layers(m: Machine, items: Value) -> None:
     _outline(m).mark_layers(items)
+
+
+def _one_of(m: Machine, items: Value) -> Value:
+    return outline_kinds.one_of(m, _outline(m), items)
 
 
 def _entered(m: Machine, value: Value) -> None:

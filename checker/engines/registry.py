@@ -50,14 +50,30 @@ def _derived(
 
 
 def _defined(m: Machine, stage: CaptureStage, module: str, name: str) -> ClassValue | None:
-    """A class of a module, if it has the stage's method."""
+    """A class of a module, if it has the stage's method and inherits from one that is listed.
+
+    A class of the same name as that, in another module which does not list it, is none.
+    """
     home = m.module(f"{stage.package}.{module}")
     try:
         cls = None if home is None else imports.module_name(m, home, name)
+        if not isinstance(cls, ClassValue) or cls.lookup(stage.setter) is None:
+            return None
+        return cls if any(_is_listed(m, stage, base) for base in cls.mro[1:]) else None
     except _ENDS:
         return None
-    has = isinstance(cls, ClassValue) and cls.lookup(stage.setter) is not None
-    return cls if has else None
+
+
+def _is_listed(m: Machine, stage: CaptureStage, cls: ClassValue) -> bool:
+    """Whether the module that defines a class lists it."""
+    home = cls.module
+    if home is None or home.is_stub or not home.name.startswith(f"{stage.package}."):
+        return False
+    try:
+        listed = imports.module_name(m, home, stage.listed)
+    except _ENDS:
+        return False
+    return any(item is cls for item in (listed if isinstance(listed, (list, tuple)) else [listed]))
 
 
 def named(m: Machine, stage: CaptureStage, name: str) -> ClassValue | None:

@@ -15,7 +15,7 @@ from checker.interpreter import (
     instance_attributes,
     open_values,
 )
-from checker.interpreter.open_values import Open
+from checker.interpreter.open_values import Maybe, Open
 from checker.interpreter.tensors import Tensor
 from checker.interpreter.values import (
     BoundMethod,
@@ -124,7 +124,7 @@ def _find(m: Machine, value: Value, name: str, special: bool, absent: bool = Fal
         case Instance():
             return instance_attributes.of_instance(m, value, name, special)
         case Unknown():
-            return open_values.attribute(value, name) if isinstance(value, Open) else value
+            return _of_unknown(m, value, name, absent)
         case ClassValue():
             return class_attributes.of_class(m, value, name)
         case SuperValue():
@@ -155,6 +155,12 @@ def _find(m: Machine, value: Value, name: str, special: bool, absent: bool = Fal
             return _find(m, function, name, special)
         case _:
             return host_methods.attribute(m, value, name)
+
+
+def _of_unknown(m: Machine, value: Unknown, name: str, absent: bool) -> Value:
+    if isinstance(value, Maybe):
+        return _find(m, value.item, name, False, absent)
+    return open_values.attribute(value, name) if isinstance(value, Open) else value
 
 
 def _of_module(m: Machine, value: ModuleValue, name: str) -> Value:

@@ -85,11 +85,19 @@ def _any_all(wanted: bool) -> Callable[..., Value]:
             return m.unknown("any() or all() of a tensor")
         if isinstance(iterable, Unknown):
             return iterable
+        building = m.outline is not None and bool(m.outline.building)
+        open_item: Unknown | None = None
         for item in _lazily(m, iterable):
             m.tick()
-            if m.truth(item, "any/all") is wanted:
+            if building and isinstance(item, Unknown):
+                m.asked += 1
+                open_item = open_item or item
+            elif m.truth(item, "any/all") is wanted:
                 return wanted
-        return not wanted
+        if open_item is None:
+            return not wanted
+        name = "any" if wanted else "all"
+        return m.unknown(f"{name} of several ({open_item.reason})", harmless=True)
 
     return run
 

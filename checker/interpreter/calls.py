@@ -18,6 +18,7 @@ from checker.interpreter import (
     statements,
 )
 from checker.interpreter.machine import Frame, Machine
+from checker.interpreter.open_values import Maybe
 from checker.interpreter.values import (
     BoundMethod,
     ClassMethod,
@@ -68,6 +69,8 @@ def call(m: Machine, function: Value, args: list[Value], kwargs: dict[str, Value
             return call(m, inner, args, kwargs)
         case Instance():
             return _instance(m, function, args, kwargs)
+        case Maybe(item=item):
+            return call(m, item, args, kwargs)
         case Unknown():
             havoc.forget(m, function, [*args, *kwargs.values()])
             return function
@@ -126,8 +129,8 @@ def call_function(
     node, code = function.node, scope.code
     first = next(iter(scope.names.values()), None)
     frame = Frame(scope, function.module, function.name, node, function.owner, first)
-    if m.outline is not None and function.name == "__init__":
-        frame.lenient = outline_building.is_constructor(m, first)
+    if m.outline is not None and m.outline.building:
+        frame.lenient = outline_building.is_constructor(m, function.name, first)
     if isinstance(node, ast.Lambda):
         body = node.body
         return m.run_in(frame, lambda: expressions.evaluate(m, frame, body))

@@ -10,6 +10,7 @@ import ast
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from checker.interpreter.open_values import Open
 from checker.interpreter.values import Unknown, Value
 
 if TYPE_CHECKING:
@@ -26,6 +27,22 @@ class Condition(Unknown):
     of: Unknown | None = None
     constants: tuple[Value, ...] = ()
     negated: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Junction(Unknown):
+    """`and` or `or` of several values, of which nothing decides two or more."""
+
+    operands: tuple[Unknown, ...] = ()
+    conjunction: bool = True
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class OpenJunction(Open):
+    """The same where the first is a configuration: what is asked of it is asked of that."""
+
+    operands: tuple[Unknown, ...] = ()
+    conjunction: bool = True
 
 
 @dataclass(slots=True)
@@ -69,8 +86,22 @@ def compared(op: ast.cmpop, left: Value, right: Value) -> Unknown | None:
     return Condition(said, asked.location, asked, (known,), negated)
 
 
-def opposite(value: Unknown) -> Condition:
+def junction(operands: tuple[Unknown, ...], conjunction: bool) -> Unknown:
+    """`and` or `or` of what is unknown, in order."""
+    first = operands[0]
+    if len(operands) == 1:
+        return first
+    reason = (" and " if conjunction else " or ").join(operand.reason for operand in operands)
+    if isinstance(first, Open):
+        known = first.names, first.everywhere
+        return OpenJunction(reason, first.location, *known, operands, conjunction)
+    return Junction(reason, first.location, operands, conjunction)
+
+
+def opposite(value: Unknown) -> Unknown:
     """`not` of something unknown."""
+    if isinstance(value, (Junction, OpenJunction)):
+        return junction(tuple(opposite(part) for part in value.operands), not value.conjunction)
     if not isinstance(value, Condition):
         said = f"whether not {value.reason}"
         return Condition(said, value.location, value, (), negated=True)
@@ -80,6 +111,11 @@ def opposite(value: Unknown) -> Condition:
 
 def truth(m: Machine, value: Unknown, text: str) -> bool:
     """The truth of something unknown, in agreement with what was answered before."""
+    if isinstance(value, (Junction, OpenJunction)):
+        for operand in value.operands:
+            if truth(m, operand, text) != value.conjunction:
+                return not value.conjunction
+        return value.conjunction
     if not isinstance(value, Condition):
         value = Condition(value.reason, value.location, value)
     assert m.outline is not None

@@ -15,12 +15,13 @@ from checker.interpreter import (
     operators,
     outline_building,
     outline_choices,
+    outline_kinds,
     scopes,
     texts,
 )
 from checker.interpreter.iteration import iterate, lazily
 from checker.interpreter.machine import Frame, Machine
-from checker.interpreter.values import External, Instance, Scope, Unknown, Value
+from checker.interpreter.values import External, Instance, Raised, Scope, Unknown, Value
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -61,7 +62,22 @@ def _attribute(m: Machine, frame: Frame, node: ast.Attribute) -> Value:
         if found is not attributes.MISSING:
             return found
         return attributes.absent(m, base, name)
-    return attributes.get(m, base, name)
+    try:
+        return attributes.get(m, base, name)
+    except Raised as raised:
+        raised.certain = raised.certain or (base is None and _is_stated(frame, node.value))
+        raise
+
+
+def _is_stated(frame: Frame, node: ast.expr) -> bool:
+    """Whether what stands there was set on an object that is described in part.
+
+    All else that such an object has may be something else in the server.
+    """
+    if not isinstance(node, ast.Attribute) or not isinstance(node.value, ast.Name):
+        return False
+    holder = frame.scope.names.get(node.value.id)
+    return isinstance(holder, Instance) and holder.partial and node.attr in holder.attrs
 
 
 def _subscript(m: Machine, frame: Frame, node: ast.Subscript) -> Value:
@@ -273,12 +289,16 @@ def _comprehension(
     frame: Frame,
     generators: list[ast.comprehension],
     emit: Callable[[Frame], None],
+    first: Value = None,
 ) -> None:
-    """Runs the loops of a comprehension in a scope of their own."""
+    """Runs the loops of a comprehension in a scope of their own.
+
+    `first`: what the first of them is over, if it is evaluated already.
+    """
     from checker.interpreter import statements
 
     inner = _inner_frame(frame)
-    outermost = evaluate(m, frame, generators[0].iter)
+    outermost = evaluate(m, frame, generators[0].iter) if first is None else first
 
     def loop(index: int) -> None:
         if index == len(generators):
@@ -301,7 +321,13 @@ def _list_comp(m: Machine, frame: Frame, node: ast.ListComp) -> Value:
         items.append(evaluate(m, inner, node.elt))
         m.check_size(len(items))
 
-    _comprehension(m, frame, node.generators, emit)
+    first = evaluate(m, frame, node.generators[0].iter)
+    if isinstance(first, Unknown) and m.outline is not None and m.outline.building:
+        m.asked += 1
+        with m.outline.in_doubt():
+            _comprehension(m, frame, node.generators, emit, [first])
+        return outline_kinds.repeated(m, first, items)
+    _comprehension(m, frame, node.generators, emit, first)
     return items
 
 

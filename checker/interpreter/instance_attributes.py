@@ -133,6 +133,8 @@ def _own(m: Machine, value: Instance, name: str, found: Value) -> Value:
         return result
     if found is MISSING:
         return MISSING
+    if found is None and value.partial and m.outline is not None:
+        return m.unknown(f"{name} of a {value.cls.name}", harmless=True)
     if value.config is not None and not isinstance(found, _CODE):
         m.read(value.config, name, True)
     return bound(m, value, value.cls, found)

@@ -18,6 +18,20 @@ class Open(Unknown):
     everywhere: dict[str, Value] = field(default_factory=dict)
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Repeated(Unknown):
+    """A list of nobody knows how many objects, each of which is made in the same way as `item`."""
+
+    item: Value = None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Maybe(Unknown):
+    """None, or `item`: where something of it is asked for, it is that."""
+
+    item: Value = None
+
+
 def attribute(value: Open, name: str) -> Value:
     """What stands under a key: what is given, else something unknown that may have parts."""
     if name in value.names:

@@ -8,14 +8,13 @@ parts of a decoder layer are not entered; each call of one gives a fresh tensor.
 
 from __future__ import annotations
 
-import sys
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from checker.graph.dims import symbol
 from checker.interpreter import outline_parts as parts
 from checker.interpreter.numbered import DIFFERS
-from checker.interpreter.open_values import Open
 from checker.interpreter.tensors import Tensor, arranged, fresh_input
 from checker.interpreter.values import (
     ClassValue,
@@ -28,6 +27,9 @@ from checker.interpreter.values import (
 )
 
 if TYPE_CHECKING:
+    import ast
+    from collections.abc import Iterator
+
     from checker.graph.terms import Term
     from checker.interpreter.machine import Machine
     from checker.location import Location
@@ -56,7 +58,10 @@ class Outline:
     leave out iterations that do what others did (`checker.interpreter.looping`); `passed` are the
     layers of those, which hold nothing of what they would. `pairs`: what parts of
     layers gave that return several values or one, which is a tuple as soon as it is taken for one.
-    `unclear`: why what is handed over could not be told.
+    `unclear`: why what is handed over could not be told. `doubtful` counts what is being followed
+    that the server may not do, `unsure` holds objects that were made there; `skipped`: a
+    constructor had a statement that could not be followed. `initialiser`: the last call that a
+    statement of a constructor is.
     """
 
     layers: int
@@ -79,6 +84,10 @@ class Outline:
     unclear: list[str] = field(default_factory=list)
     called_at: Location | None = None
     joined_at: Location | None = None
+    doubtful: int = 0
+    unsure: set[int] = field(default_factory=set)
+    skipped: bool = False
+    initialiser: ast.expr | None = None
 
     # -- building ------------------------------------------------------------------------------
 
@@ -92,6 +101,8 @@ class Outline:
             return None
         instance = Instance(cls)
         self.pending[id(instance)] = (instance, args, kwargs)
+        if not self.is_sure(m):
+            self.unsure.add(id(instance))
         if any(id(outer) in self.indices for outer in self.building):
             instance.tainted = m.unknown(f"a part of a layer ({cls.name})", harmless=True)
         return instance
@@ -115,14 +126,32 @@ class Outline:
             return
         self.building.append(instance)
         outer, self.depth = self.depth, 0
+        # the server built it where it was made, whether or not it comes to where it is asked for
+        around, self.doubtful = self.doubtful, int(id(instance) in self.unsure)
         try:
             calls.call(m, init[0], [instance, *args], parts.fitting(m, init[0], args, kwargs))
         except (Raised, Stuck) as error:
-            m.check_budget()
             instance.tainted = m.unknown(said(error), harmless=True)
+            if isinstance(error, Raised) and error.certain:
+                raise
+            m.check_budget()
         finally:
+            self.doubtful = around
             self.depth = outer
             self.building.pop()
+
+    def is_sure(self, m: Machine) -> bool:
+        """Whether the server certainly comes to where we are, with what we have."""
+        return not self.doubtful and not self.skipped and not m.trying
+
+    @contextmanager
+    def in_doubt(self) -> Iterator[None]:
+        """What is done in there the server may not do, or not do just so."""
+        self.doubtful += 1
+        try:
+            yield
+        finally:
+            self.doubtful -= 1
 
     def mark_layers(self, items: Value) -> None:
         """Notes the modules of a list that is as long as there are layers."""
@@ -142,35 +171,6 @@ class Outline:
             pairs = tuple((part, arranged(m, part).term(m)) for part in parts)
             self.joined[id(made)] = Joined(made, made.term(m), pairs)
             self.joined_at = m.location()
-
-    def either(self, m: Machine, one: Value, two: Value, what: str) -> Value:
-        """One of two values, nothing decides which."""
-        if one is two or (parts.is_plain(one) and type(one) is type(two) and one == two):
-            return one
-        if isinstance(one, Open) and isinstance(two, Open):
-            return Open(f"{one.reason} or {two.reason}", one.location, {}, one.everywhere)
-        if isinstance(one, Instance) and isinstance(two, Instance):
-            common = parts.common(one.cls, two.cls)
-            if common is not None:
-                return parts.merged(m, one, two, common)
-            classes = [
-                *self.choices.get(id(one.cls), (one.cls,)),
-                *self.choices.get(id(two.cls), (two.cls,)),
-            ]
-            if all(is_open(cls) or cls.lookup("alike") is not None for cls in classes):
-                return self._one_of(list(dict.fromkeys(classes)))
-        if m.debug:
-            sys.stderr.write(f"either: {what} {m.trail()[-3:]}\n")
-        return m.unknown(f"{what} depends on a condition that nothing decides", harmless=True)
-
-    def _one_of(self, classes: list[ClassValue]) -> Instance:
-        """A part of one of several classes: it can be called, but not looked into."""
-        name = " or ".join(cls.name for cls in classes)
-        cls = ClassValue(name, classes[0].module, (), unknown_base=name)
-        cls.mro = (cls, *[c for c in classes[0].mro if is_summarised(c)])
-        self.choices[id(cls)] = classes
-        self.kept.append(cls)
-        return Instance(cls)
 
     def one_class(self, m: Machine, classes: list[ClassValue], what: str) -> ClassValue:
         """One of several classes, each in turn: every layer is then of that class."""
@@ -215,12 +215,11 @@ class Outline:
 
     def is_part(self, instance: Value) -> bool:
         """Whether an object is a part of the layer being run: it is not entered."""
-        return (
-            self.depth > 0
-            and isinstance(instance, Instance)
-            and is_open(instance.cls)
-            and id(instance) not in self.indices
-        )
+        if not isinstance(instance, Instance):
+            return False
+        if self.depth > 0 and is_open(instance.cls) and id(instance) not in self.indices:
+            return True
+        return id(instance.cls) in self.choices
 
     def is_built(self, instance: Value) -> bool:
         """Whether an object was built in outline: it may have more attributes than were seen."""

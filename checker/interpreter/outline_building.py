@@ -6,7 +6,7 @@ import ast
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from checker.interpreter import expressions, statements
+from checker.interpreter import expressions, outline_kinds, statements
 from checker.interpreter import outline_parts as parts
 from checker.interpreter.outline import MISSING, said
 from checker.interpreter.tensors import Tensor
@@ -21,19 +21,35 @@ UNBUILT = "while it is built: "
 
 
 def run_statement(m: Machine, frame: Frame, stmt: ast.stmt) -> Signal | None:
-    """A statement of a constructor: what it cannot bind is unknown, and it goes on."""
-    if isinstance(stmt, ast.Raise):
+    """A statement of a constructor: what it cannot bind is unknown, and it goes on.
+
+    What it certainly refuses to build is refused.
+    """
+    outline = m.outline
+    assert outline is not None
+    if isinstance(stmt, ast.Raise) and not outline.is_sure(m):
+        if m.trying and not outline.doubtful:
+            return statements.plain_statement(m, frame, stmt)
         return statements.Signal("raise")  # no object comes of this way: the other one counts
     if isinstance(stmt, ast.If):
         try:
             taken = m.truth(expressions.evaluate(m, frame, stmt.test), "if")
-        except (Raised, Stuck):
+        except (Raised, Stuck) as error:
+            if is_refusal(m, error):
+                raise
             m.check_budget()
             return both(m, frame, stmt)
         return statements.run_block(m, frame, stmt.body if taken else stmt.orelse)
+    if isinstance(stmt, ast.Expr):
+        outline.initialiser = stmt.value
     try:
         return statements.plain_statement(m, frame, stmt)
     except (Raised, Stuck) as error:
+        if is_refusal(m, error):
+            raise
+        if isinstance(stmt, ast.Raise):
+            return statements.Signal("raise")
+        outline.skipped = True
         m.check_budget()
         if m.debug:
             parts.note(m, said(error), error)
@@ -44,6 +60,25 @@ def run_statement(m: Machine, frame: Frame, stmt: ast.stmt) -> Signal | None:
             except (Raised, Stuck):
                 m.check_budget()
         return None
+
+
+REFUSALS = frozenset(
+    ("TypeError", "ValueError", "RuntimeError", "IndexError", "KeyError", "NotImplementedError")
+)
+"""Exceptions with which code says that it does not take what it is given."""
+
+
+def is_refusal(m: Machine, error: Exception) -> bool:
+    """Whether the target is certainly not built: its own code says so, or names what is not there.
+
+    Only where everything before was followed, and nothing around it could have gone another way.
+    """
+    if not isinstance(error, Raised) or m.outline is None:
+        return False
+    says = error.explicit and error.type_name in REFUSALS
+    if not error.certain and (says or error.unbound):
+        error.certain = m.outline.is_sure(m)
+    return error.certain
 
 
 def argument(m: Machine, frame: Frame, node: ast.expr) -> Value:
@@ -116,9 +151,11 @@ def _both_ways(m: Machine, frame: Frame, stmt: ast.If) -> tuple[list[_Names], li
         places.append(holder.attrs)
     before = [dict(place) for place in places]
     ways: list[_Way] = []
+    assert m.outline is not None
     for body in (stmt.body, stmt.orelse):
         try:
-            signal = statements.run_block(m, frame, body)
+            with m.outline.in_doubt():
+                signal = statements.run_block(m, frame, body)
             ways.append(_Way(signal, [dict(place) for place in places]))
         finally:
             for place, old in zip(places, before, strict=True):
@@ -133,10 +170,19 @@ def _settle(m: Machine, places: list[_Names], ways: list[_Way]) -> None:
     for place, one, two in zip(places, ways[0].names, ways[-1].names, strict=True):
         for name in dict.fromkeys([*one, *two]):
             a, b = one.get(name, MISSING), two.get(name, MISSING)
-            place[name] = a if a is b else m.outline.either(m, a, b, name)
+            place[name] = a if a is b else outline_kinds.either(m, m.outline, a, b, name)
 
 
-def is_constructor(m: Machine, first: Value) -> bool:
-    """Whether an `__init__` is that of the object which is being built."""
+def is_constructor(m: Machine, function: str, first: Value) -> bool:
+    """Whether a function is what sets up the object which is being built.
+
+    Its `__init__`, or a method that a statement of its constructor calls for nothing but its
+    effect.
+    """
     outline = m.outline
-    return outline is not None and bool(outline.building) and first is outline.building[-1]
+    if outline is None or not outline.building or first is not outline.building[-1]:
+        return False
+    if function == "__init__":
+        return True
+    caller = m.frames[-1] if m.frames else None
+    return caller is not None and caller.lenient and caller.node is outline.initialiser

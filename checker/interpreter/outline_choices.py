@@ -9,7 +9,8 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
-from checker.interpreter import expressions
+from checker.interpreter import conditions, expressions, outline_kinds
+from checker.interpreter.outline import said
 from checker.interpreter.values import Raised, Stuck, Unknown, Value
 from checker.syntax.remembering import remembered
 
@@ -24,7 +25,7 @@ _HARMLESS = frozenset(
 def bool_op(m: Machine, frame: Frame, node: ast.BoolOp) -> Value:
     """`and`, `or`: after something unknown the rest is looked at, for it may decide `and`."""
     conjunction = isinstance(node.op, ast.And)
-    unknown: Unknown | None = None
+    unknown: list[Unknown] = []
     value: Value = None
     for operand in node.values:
         try:
@@ -32,20 +33,21 @@ def bool_op(m: Machine, frame: Frame, node: ast.BoolOp) -> Value:
             frame.node = node
             if isinstance(value, Unknown):
                 m.asked += 1
-                unknown = unknown or value
+                unknown.append(value)
                 continue
             last = operand is node.values[-1]
-            if last and unknown is None:
+            if last and not unknown:
                 return value
             holds = m.truth(value, "and/or")
-        except (Raised, Stuck):
+        except (Raised, Stuck) as error:
             m.check_budget()
-            if unknown is None:
+            if not unknown:
                 raise
-            return unknown
-        if holds != conjunction and (unknown is None or conjunction):
+            unknown.append(m.unknown(f"what is not followed ({said(error)})", harmless=True))
+            break
+        if holds != conjunction and (not unknown or conjunction):
             return value
-    return value if unknown is None else unknown
+    return conditions.junction(tuple(unknown), conjunction) if unknown else value
 
 
 def if_exp(m: Machine, frame: Frame, node: ast.IfExp, test: Unknown) -> Value:
@@ -55,9 +57,10 @@ def if_exp(m: Machine, frame: Frame, node: ast.IfExp, test: Unknown) -> Value:
     if not m.outline.building and not (_is_harmless(node.body) and _is_harmless(node.orelse)):
         taken = m.truth(test, "conditional expression")
         return expressions.evaluate(m, frame, node.body if taken else node.orelse)
-    one = expressions.evaluate(m, frame, node.body)
-    two = expressions.evaluate(m, frame, node.orelse)
-    return m.outline.either(m, one, two, "a conditional expression")
+    with m.outline.in_doubt():
+        one = expressions.evaluate(m, frame, node.body)
+        two = expressions.evaluate(m, frame, node.orelse)
+    return outline_kinds.either(m, m.outline, one, two, "a conditional expression")
 
 
 @remembered()

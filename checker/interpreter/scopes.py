@@ -13,6 +13,8 @@ from checker.interpreter.values import Code, Scope, Value
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
+    from checker.syntax.modules import ModuleFile
+
 
 def code_of(m: Machine, node: ast.AST) -> Code:
     """The names that a function or class body binds itself, and whether it is a generator."""
@@ -241,7 +243,26 @@ def _global(m: Machine, frame: Frame, name: str) -> Value:
         if file is None or not (name in file.touching or file.star_imports):
             module.outside.add(name)
         return m.builtins[name]
-    raise m.exception("NameError", f"name '{name}' is not defined")
+    raised = m.exception("NameError", f"name '{name}' is not defined")
+    raised.unbound = module.file is not None and _is_unbound(module.file, name)
+    raise raised
+
+
+_DYNAMIC = frozenset(("globals", "vars", "exec", "eval", "setattr", "__dict__", "modules"))
+
+
+def _is_unbound(file: ModuleFile, name: str) -> bool:
+    """Whether nothing binds a name of a module but statements of its own that were not run."""
+    if name not in file.touching or file.star_imports:
+        return False
+    for stmt in file.body:
+        for node in ast.walk(stmt):
+            match node:
+                case ast.Global(names=names) if name in names:
+                    return False
+                case ast.Name(id=used) | ast.Attribute(attr=used) if used in _DYNAMIC:
+                    return False
+    return True
 
 
 def bind(m: Machine, frame: Frame, name: str, value: Value) -> None:

@@ -197,7 +197,10 @@ def _cached_property(m: Machine, function: Value) -> Value:
 
 
 def _new(m: Machine, cls: Value) -> Value:
-    """An instance without `__init__`: what is not set on it is unknown."""
+    """An instance without `__init__`: what is not set on it is unknown.
+
+    In an outline, None that its class has for it is no value either: something sets it.
+    """
     return Instance(cls, partial=True)
 
 

@@ -36,7 +36,9 @@ class Raised(Exception):
     """The checked program raised.
 
     `value` is the exception instance; `keys` are the configuration keys that the condition guarding
-    the raise (or the failing expression) had read. `explicit`: a `raise` statement raised it.
+    the raise (or the failing expression) had read. `explicit`: a `raise` statement raised it;
+    `certain`: whatever else is not followed, the server raises it, too; `unbound`: it is about a
+    name that its module binds on a way that is not taken, and nowhere else.
     """
 
     def __init__(
@@ -48,6 +50,8 @@ class Raised(Exception):
         self.keys = keys
         self.note = ""
         self.explicit = False
+        self.certain = False
+        self.unbound = False
         self.terms: tuple[Any, ...] = ()
         self.trail: tuple[str, ...] = ()
         self.parameters: tuple[str, ...] = ()

@@ -18,7 +18,8 @@ class Row:
     `place` is where it raises or was not followed. `graph_boundaries` is given where captured
     graphs hand over something else, `graphs_reason` says why that is not known. `read`, `told` and
     `told_before_graphs` are where the server reads the ids and tells the target; `loop` and
-    `joined` where the target runs its layers, and where the states are concatenated.
+    `joined` where the target runs its layers, and where the states are concatenated. `ignores_ids`:
+    it hands over what it does without ids.
     """
 
     target: str
@@ -38,6 +39,7 @@ class Row:
     loop: Location | None = None
     joined: Location | None = None
     graphs_reason: str = ""
+    ignores_ids: bool = False
 
     @property
     def is_decided(self) -> bool:
@@ -123,18 +125,24 @@ def why(row: Row) -> str:
     return "\n".join(lines) + "\n"
 
 
+def offset(ids: tuple[int, ...], boundaries: Boundaries) -> int | None:
+    """What is added to each id to give its boundary; None where that is not one number."""
+    numbers = [b for b in boundaries if isinstance(b, int)]
+    if len(numbers) != len(boundaries) or len(numbers) != len(set(ids)):
+        return None
+    steps = {b - i for b, i in zip(sorted(numbers), sorted(set(ids)), strict=True)}
+    return steps.pop() if len(steps) == 1 else None
+
+
 def _rule(row: Row) -> str:
     """How ids become boundaries, in words."""
-    found = row.boundaries
     if row.ids is None:
         return "default"
-    numbers = [b for b in found or () if isinstance(b, int)]
-    if found is None or len(numbers) != len(found) or len(numbers) != len(set(row.ids)):
+    if row.ignores_ids:
+        return "ids are ignored"
+    step = None if row.boundaries is None else offset(row.ids, row.boundaries)
+    if step is None:
         return "-"
-    steps = {b - i for b, i in zip(sorted(numbers), sorted(set(row.ids)), strict=True)}
-    if len(steps) != 1:
-        return "ids are ignored" if not set(numbers) & set(row.ids) else "-"
-    step = steps.pop()
     rule = "id" if step == 0 else f"id {'+' if step > 0 else '-'} {abs(step)}"
     return rule if list(row.ids) == sorted(row.ids) else f"{rule}, sorted"
 

@@ -38,6 +38,16 @@ ROWS = [
     ("0.5.23", "Glm5NextForConditionalGeneration", (-1, 2, 30), (0, 3, 31), (), ALL),
     ("0.5.23", "Glm5NextForConditionalGeneration", None, (2, 30, 58), (), FAST),
     ("0.5.23", "LongcatFlashForCausalLM", (-1, 2, 30), (0, 3, 31), (), FAST),
+    ("0.5.23", "Gemma4ForCausalLM", (0, 60), (1, 61), (), FAST),
+    ("0.5.19", "Gemma4ForCausalLM", (0, 60), (1, 61), (0,), ALL),
+    ("0.5.23", "InternS2MobiusForConditionalGeneration", (59, 31, 3), (4, 32, 60), (), FAST),
+    ("0.5.21", "InternS2MobiusForConditionalGeneration", (2, 30, 58), None, (), ALL),
+    ("0.5.17", "Qwen3_5ForConditionalGeneration", (2, 30, 58), None, (), ALL),
+    ("0.5.23", "DeepseekV3ForCausalLMNextN", None, None, (), FAST),
+    ("0.5.9", "LlamaForCausalLMEagle3", None, None, (), FAST),
+    ("0.5.23", "LlamaForCausalLMEagle3", (2, 30, 58), None, (), ALL),
+    ("0.5.23", "EmbeddingGemmaModel", None, None, (), ALL),
+    ("0.5.12", "MindSporeForCausalLM", None, None, (), ALL),
 ]
 
 
@@ -70,13 +80,16 @@ def test_what_a_release_hands_over(
 
 
 def test_a_target_whose_parts_its_configuration_counts() -> None:
-    """What is built for each of a number of blocks that is not known is not guessed."""
+    """Whether it says how many there are, or not: what is built for each of them is a part."""
     name = "InternS2MobiusForConditionalGeneration"
     kinds = ["linear_attention", "full_attention"] * 31
     text = {"num_hidden_layers": 61, "num_blocks": 4, "layer_types": kinds[:61]}
     found = capture(subject("0.5.23"), Question(name, 61, (2, 30, 58), {"text_config": text}))
     assert found.boundaries == (3, 31, 59), found.reason
-    assert not capture(subject("0.5.23"), Question(name, 61, (2, 30, 58))).is_decided
+    none = {"text_config": {**text, "num_blocks": 0}}
+    refused = capture(subject("0.5.23"), Question(name, 61, (2, 30, 58), none))
+    assert refused.error is not None, refused.reason
+    assert "at least one" in refused.error.message
 
 
 OFTEN = ["0.4.9", "0.5.2", "0.5.9", "0.5.14", "0.5.18", "0.5.20", "0.5.22", "0.5.23"]
