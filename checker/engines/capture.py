@@ -196,7 +196,7 @@ def _machine(subject: Subject, inputs: Inputs, script: tuple[bool, ...]) -> Mach
 
 def _definitions(subject: Subject) -> Definitions | None:
     """What runs of targets share; nothing where modules change one another when imported."""
-    if subject.engine.eager or os.environ.get("NOSETTLED"):
+    if subject.engine.eager:
         return None
     stubs, found = _DEFINITIONS.setdefault(subject.workspace, (subject.stubs, Definitions()))
     return found if stubs is subject.stubs else None

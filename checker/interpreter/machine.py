@@ -31,11 +31,12 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from checker.graph.terms import Pool, Term
+    from checker.interpreter.accounts import Account
     from checker.interpreter.conditions import Belief
     from checker.interpreter.looping import Loop
     from checker.interpreter.outline import Outline
     from checker.interpreter.results import Results
-    from checker.interpreter.settled import Account, Definitions
+    from checker.interpreter.settled import Definitions
     from checker.interpreter.slicing import Slice
     from checker.interpreter.stubs import Stubs
     from checker.interpreter.watching import Watch

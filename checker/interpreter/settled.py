@@ -1,25 +1,26 @@
 """Definitions that are the same in every run over the same trees, evaluated once for all of them.
 
-What a module's top level binds to a name is the same each time if evaluating it called nothing,
-asked for nothing unknown, and stands only on what is the same each time: most classes, functions
-and imports. Those runs share, one after another, with the modules they stand in. What may change
-while the checked code runs (what a class holds, a list) is put back before another run gets it; a
-name that was bound anew in a run, and what stands on it, is evaluated in that run.
+What a module's top level binds to a name is the same each time if evaluating it changed nothing
+that was there before, decided nothing, and looked only at what is the same each time: most classes,
+functions and imports. Those runs share, one after another, with the modules they stand in. What may
+change while the checked code runs (what a class holds, a list) is put back before another run gets
+it; a name that was bound anew in a run, and what stands on what a run has changed, is evaluated in
+that run. That rests on every change being told (`Definitions.changes`).
 """
 
 from __future__ import annotations
 
 import ast
 import copy
-from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from checker.interpreter.accounts import Account, accounting
 from checker.interpreter.steady import MISSING, Held, Steady
 from checker.interpreter.values import Instance, ModuleValue, Value
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
 
     from checker.interpreter.machine import Machine
     from checker.interpreter.stubs import Summary
@@ -30,58 +31,8 @@ _OWN = frozenset(("__name__", "__package__", "__doc__", "op"))
 """Names that a module has before anything of it runs."""
 
 
-@dataclass(slots=True, eq=False)
-class Account:
-    """The evaluation of one definition that is going on.
-
-    `needs`: names that were looked up, and what they were. `summaries`: those that were used, but
-    for the one that is evaluated (`own`), which itself binds the names `binds`. `settings`: facts
-    of the deployment, `stores`: names of what summaries keep for each other in a run. `spoiled`: it
-    has looked at what may be another thing in another run, or changed something that was settled.
-    """
-
-    own: int | None = None
-    binds: frozenset[str] = frozenset()
-    needs: dict[tuple[ModuleValue, str], Value] = field(default_factory=dict)
-    summaries: dict[int, _Settled] = field(default_factory=dict)
-    settings: dict[str, Value] = field(default_factory=dict)
-    stores: set[str] = field(default_factory=set)
-    spoiled: bool = False
-    pins: dict[str, None] = field(default_factory=dict)
-    assumptions: dict[str, None] = field(default_factory=dict)
-    doubts: dict[str, Location | None] = field(default_factory=dict)
-
-
-@contextmanager
-def accounting(m: Machine, account: Account | None) -> Iterator[None]:
-    """Notes what an evaluation looks at; without an account, the one around it is spoiled.
-
-    So it is by what is raised: what comes of that is up to who catches it.
-    """
-    outer, asked = m.account, m.asked
-    pins, assumptions, doubts = m.pins, m.assumptions, m.doubts
-    m.account = account
-    if account is not None:
-        m.pins, m.assumptions, m.doubts = account.pins, account.assumptions, account.doubts
-    ended = False
-    try:
-        yield
-        ended = True
-    finally:
-        if outer is not None and (account is None or not ended):
-            outer.spoiled = True
-        if account is not None:
-            account.spoiled = account.spoiled or m.asked > asked
-            pins.update(account.pins)
-            assumptions.update(account.assumptions)
-            for reason, place in account.doubts.items():
-                doubts.setdefault(reason, place)
-        m.account, m.asked = outer, asked
-        m.pins, m.assumptions, m.doubts = pins, assumptions, doubts
-
-
 @dataclass(frozen=True, slots=True, eq=False)
-class _Settled:
+class Settled:
     """What a definition is in every run, with what it stands on and what was noted on the way.
 
     `marks` are the statements of its module that need not run for it; `objects` may have got a
@@ -91,7 +42,7 @@ class _Settled:
     home: ModuleValue
     values: dict[str, Value]
     needs: tuple[tuple[ModuleValue, str, Value], ...]
-    summaries: tuple[_Settled, ...]
+    summaries: tuple[Settled, ...]
     settings: dict[str, Value]
     stores: frozenset[str]
     held: tuple[Held, ...]
@@ -114,13 +65,13 @@ class Definitions:
         self._builtins: dict[str, Value] | None = None
         self.modules: dict[str, ModuleValue] = {}
         self.stubs: dict[str, ModuleValue] = {}
-        self._names: dict[tuple[ModuleValue, str], _Settled | None] = {}
-        self._summaries: dict[int, _Settled | None] = {}
+        self._names: dict[tuple[ModuleValue, str], Settled | None] = {}
+        self._summaries: dict[int, Settled | None] = {}
         self._defining: dict[tuple[ModuleValue, str], int] = {}
         self._given: dict[int, bool] = {}
-        self._held: dict[int, tuple[Value, _Settled]] = {}
-        self._changed: list[_Settled] = []
-        self._dirty: dict[int, _Settled] = {}
+        self._held: dict[int, tuple[Value, Settled]] = {}
+        self._changed: list[Settled] = []
+        self._dirty: dict[int, Settled] = {}
         self._stores: dict[int, str] = {}
         self._stored: set[str] = set()
         self._apart: dict[int, bool] = {}
@@ -181,7 +132,7 @@ class Definitions:
         if m.account is not None:
             m.account.stores.add(name)
 
-    def _is_apart(self, settled: _Settled) -> bool:
+    def _is_apart(self, settled: Settled) -> bool:
         """Whether the run has changed nothing of a definition, and of what it stands on."""
         if not self._changed:
             return True
@@ -315,7 +266,7 @@ class Definitions:
         account: Account,
         marks: tuple[tuple[int, str], ...],
         ledger: Ledger,
-    ) -> _Settled | None:
+    ) -> Settled | None:
         """A definition that is the same in every run; None if it may not be."""
         if account.spoiled or account.stores & self._stored:
             return None
@@ -334,7 +285,7 @@ class Definitions:
                 return None
         except RecursionError:
             return None
-        found = _Settled(
+        found = Settled(
             home=home,
             values=dict(values),
             needs=tuple((*key, value) for key, value in account.needs.items()),
@@ -354,14 +305,14 @@ class Definitions:
         self._given[id(found)] = True
         return found
 
-    def _give(self, m: Machine, settled: _Settled) -> bool:
+    def _give(self, m: Machine, settled: Settled) -> bool:
         """Gives a run what is settled; False if the run has something else under a name."""
         known = self._given.get(id(settled))
         if known is None:
             known = self._given[id(settled)] = self._is_given(m, settled)
         return known
 
-    def _is_given(self, m: Machine, settled: _Settled) -> bool:
+    def _is_given(self, m: Machine, settled: Settled) -> bool:
         if not self._is_apart(settled):
             return False  # evaluated now, it might come out otherwise
         if settled.stores & self._stored or any(
@@ -414,4 +365,4 @@ def _is_simple(stmt: ast.stmt, name: str) -> bool:
             return False
 
 
-__all__ = ["MISSING", "Account", "Definitions"]
+__all__ = ["Definitions"]

@@ -10,11 +10,13 @@ from textwrap import dedent, indent
 import pytest
 import yaml
 
-from checker.engines import Captured, Question, Subject, capture
+from checker.engines import Captured, Question, Subject, capture, known_targets
 from checker.interpreter.settled import Definitions
+from tests.capture.test_real_targets import opened
 from tests.capture.test_small_targets import LAYERS, MODEL, SUM, laid_out
 
 RUNS = sys.modules["checker.engines.capture"]
+RELEASES = ("0.4.9", "0.5.9", "0.5.14", "0.5.18", "0.5.23")
 
 CHANGES = {
     entry.pop("case"): entry
@@ -101,3 +103,29 @@ def test_nothing_is_shared_where_imports_change_each_other(tmp_path: Path) -> No
     assert RUNS._definitions(subject) is RUNS._definitions(subject)
     eager = replace(subject, engine=replace(subject.engine, eager=True))
     assert RUNS._definitions(eager) is None
+
+
+SOME = ("DeepseekV3ForCausalLM", "GptOssForCausalLM", "LlamaForCausalLM", "Qwen3NextForCausalLM")
+
+
+@pytest.mark.network
+@pytest.mark.parametrize(
+    ("release", "targets"),
+    [
+        ("0.5.23", SOME),
+        *(pytest.param(release, None, marks=pytest.mark.long) for release in RELEASES),
+    ],
+)
+def test_a_release_says_the_same_without_sharing(
+    release: str, targets: tuple[str, ...] | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each target hands over what it does where every run evaluates everything."""
+    shared, alone = opened(release), opened(release)
+    answers = {
+        target: capture(shared, Question(target, 61, (2, 30, 58)))
+        for target in targets or known_targets(shared)
+    }
+    assert not RUNS._definitions(shared).unnoticed()
+    monkeypatch.setattr(RUNS, "_definitions", lambda _: None)
+    for target, answer in answers.items():
+        assert capture(alone, Question(target, 61, (2, 30, 58))) == answer
