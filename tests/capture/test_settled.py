@@ -119,13 +119,15 @@ SOME = ("DeepseekV3ForCausalLM", "GptOssForCausalLM", "LlamaForCausalLM", "Qwen3
 def test_a_release_says_the_same_without_sharing(
     release: str, targets: tuple[str, ...] | None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Each target hands over what it does where every run evaluates everything."""
-    shared, alone = opened(release), opened(release)
+    """Each target hands over what it does where every run evaluates everything, in any order."""
+    shared, alone, backwards = opened(release), opened(release), opened(release)
     answers = {
         target: capture(shared, Question(target, 61, (2, 30, 58)))
         for target in targets or known_targets(shared)
     }
     assert not RUNS._definitions(shared).unnoticed()
+    for target in reversed(answers):
+        assert capture(backwards, Question(target, 61, (2, 30, 58))) == answers[target]
     monkeypatch.setattr(RUNS, "_definitions", lambda _: None)
     for target, answer in answers.items():
         assert capture(alone, Question(target, 61, (2, 30, 58))) == answer
