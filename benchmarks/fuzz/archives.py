@@ -63,7 +63,7 @@ def _wheel(files: Mapping[str, bytes], more: list[tuple[zipfile.ZipInfo, bytes]]
     with warnings.catch_warnings(), zipfile.ZipFile(buffer, "w", method) as archive:
         warnings.simplefilter("ignore")  # a name given twice
         for path, content in files.items():
-            archive.writestr(path, content)
+            archive.writestr(zipfile.ZipInfo(path), content, method)  # always of the same time
         for info, content in more or ():
             archive.writestr(info, content)
     return buffer.getvalue()
