@@ -15,9 +15,12 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
 _LINES = re.MULTILINE
-_CLASS = re.compile(rb"^[ \t]*class\s+(\w+)([^:]*):", _LINES)
+_CLASS = re.compile(rb"^[ \t]*class\s+(\w+)((?:[^:#]|#[^\n]*)*):", _LINES)
 _ALIAS = re.compile(rb"\b(\w+)\s+as\s+(\w+)")
-_BOUND = re.compile(rb"^[ \t]*(\w+)[ \t]*(?::[^=\n]*)?=(?!=)([^\n(\[]*(?:[(\[][^)\]]*)?)", _LINES)
+# up to the next line that begins at the margin; another binding may stand among those
+_BOUND = re.compile(
+    rb"^[ \t]*(\w+)[ \t]*(?::[^=\n]*)?=(?!=)(?=([^\n]*(?:\n(?:[ \t)\]}#][^\n]*)?)*))", _LINES
+)
 _INNER = re.compile(rb"^(?:async\b|def\b|class\b|@)[^\n]*(?:\n(?=[ \t)\]}#\n]|\Z)[^\n]*)*", _LINES)
 _MADE = re.compile(rb"\btype\s*\(\s*[\w.\"'f]+\s*,")
 _WORD = re.compile(rb"\w+")

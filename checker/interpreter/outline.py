@@ -54,10 +54,10 @@ class Outline:
     is what the first part of layer `b` is given (`entries[layers]`: what the first norm after the
     last layer is given), that is boundary `b`; None where it cannot be told. `built` counts the
     objects that were postponed and have been built since; `modules` tells of classes whether they
-    are modules. `shortened`: loops
-    leave out iterations that do what others did (`checker.interpreter.looping`); `passed` are the
-    layers of those, which hold nothing of what they would. `pairs`: what parts of
-    layers gave that return several values or one, which is a tuple as soon as it is taken for one.
+    are modules. `shortened`: loops leave out iterations that do what others did
+    (`checker.interpreter.looping`); `passed` are the layers of those, which hold nothing of what
+    they would. `pairs`: what parts of layers gave that return several values or one, which is a
+    tuple as soon as it is taken for one.
     `unclear`: why what is handed over could not be told. `doubtful` counts what is being followed
     that the server may not do, `unsure` holds objects that were made there; `skipped`: a
     constructor had a statement that could not be followed. `initialiser`: the last call that a

@@ -23,12 +23,24 @@ COUNT = {
         "from p.base import Base\nif here():\n    Mine = Base\nelse:\n    Mine = object\n"
         "class Other(Mine):\n    pass\n"
     ),
+    "it inherits from the second of what a condition binds": (
+        "from p.base import Base\nif here():\n    first = 1\n    Mine = Base\n"
+        "class Other(Mine):\n    pass\n"
+    ),
     "it inherits from one of several": (
         "from p.base import *\nclass Other(object, Generic[T], Base):\n    pass\n"
     ),
     "its bases stand on lines of their own": (
         "from p.base import Base\nclass Other(\n    object,\n    Base,\n):\n    pass\n"
     ),
+    "a remark stands among its bases": (
+        "from p.base import Base\nclass Other(\n    object,  # note: the first\n    Base,\n):\n"
+        "    pass\n"
+    ),
+    "it lists it after a call": (
+        "from p.base import Base\nlisted = [\n    made(1),  # (old)\n    Base,\n]\n"
+    ),
+    "it lists it after an empty line": "from p.base import Base\nlisted = [\n\n    Base,\n]\n",
     "it inherits in a function": (
         "def made():\n    from p.base import Base\n    class Other(Base):\n        pass\n"
         "    return Other\n"
