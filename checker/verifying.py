@@ -24,6 +24,9 @@ if TYPE_CHECKING:
     from checker.report.terminal import Progress
     from checker.request import VerifyRequest
 
+_ROUND = 200
+"""Milliseconds after which a watch looks up, also when nothing has changed."""
+
 
 def verify_command(given: argparse.Namespace, progress: Progress) -> int:
     """Checks a pair, or the example's where none is named."""
@@ -104,7 +107,6 @@ def watch_command(given: argparse.Namespace, progress: Progress) -> int:
     except ImportError:
         remedy = "pip install 'eagle3-check[watch]'"
         raise InputError("watchfiles is not installed", remedy, "--watch") from None
-    _once(given, progress)
     endings = (".py", ".json", ".toml", ".yaml", ".safetensors")
     # What a check writes itself is no reason for another one.
     own = {os.path.realpath(path) for path in (*(p for _, p in given.output), given.baseline or "")}
@@ -113,7 +115,16 @@ def watch_command(given: argparse.Namespace, progress: Progress) -> int:
     def counts(_: object, path: str) -> bool:
         return path.endswith(endings) and os.path.realpath(path) not in own
 
-    for changes in watchfiles.watch(*folders, watch_filter=counts):
+    # The first round, before anything can have changed, is the first check: what is saved while a
+    # check runs is seen after it.
+    rounds = watchfiles.watch(
+        *folders, watch_filter=counts, rust_timeout=_ROUND, yield_on_timeout=True
+    )
+    next(rounds)
+    _once(given, progress)
+    for changes in rounds:
+        if not changes:
+            continue
         if settings and any(os.path.realpath(p) == os.path.realpath(settings) for _, p in changes):
             say(f"{settings}: has changed: start again to have it read")
         write("\n")

@@ -7,6 +7,7 @@ red at its end.
 from __future__ import annotations
 
 import re
+import signal
 import sys
 from importlib.abc import MetaPathFinder
 from typing import TYPE_CHECKING, Any
@@ -45,6 +46,9 @@ def audit(event: str, _: tuple[Any, ...]) -> None:
         VIOLATIONS.append(f"{event} in {name}, line {caller.f_lineno}")
 
 
+if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
+    # in the background of a shell; what tests start and interrupt would inherit it
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 sys.meta_path.insert(0, ImportGuard())
 sys.addaudithook(audit)
 

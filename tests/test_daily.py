@@ -9,7 +9,7 @@ import signal
 import subprocess
 import sys
 import tempfile
-import time
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -611,13 +611,15 @@ def test_watching_checks_again_when_a_file_changes(fork: Path) -> None:
         command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=variables
     ) as run:
         assert run.stdout is not None
+        late = threading.Timer(60, run.kill)  # a line that never comes fails, and hangs nothing
+        late.start()
         assert run.stdout.readline().startswith("AGREE: ")
-        time.sleep(1)  # the first check has ended, and watching begins
-        break_it()
+        break_it()  # at once: watching began before the first check
         assert run.stdout.readline() == "\n"
         assert run.stdout.readline() == "DIFFER: 1 violated: feedback\n"
         run.send_signal(signal.SIGINT)
         assert run.wait(timeout=20) in (0, 130)
+        late.cancel()
 
 
 def test_there_has_to_be_something_to_watch(fork: Path, capsys: pytest.CaptureFixture[str]) -> None:
