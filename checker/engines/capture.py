@@ -4,20 +4,21 @@ from __future__ import annotations
 
 import os
 import sys
-from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, overload
 from weakref import WeakKeyDictionary
 
 from checker.engines import alike, handover, pins, registry
 from checker.engines.captured import Captured, CaptureError, Question
 from checker.engines.stages import Inputs, machine_for, run_stage, stage_module
-from checker.engines.ways import Ways
 from checker.graph.terms import Pool
+from checker.interpreter.merging import Journal, Merging
 from checker.interpreter.numbered import DIFFERS
 from checker.interpreter.outline import Outline
 from checker.interpreter.outline_building import REFUSALS, UNBUILT
 from checker.interpreter.settled import Definitions
 from checker.interpreter.values import ClassValue, Raised, Stuck, Unknown
+from checker.interpreter.ways import Script, Ways
 from checker.syntax import UnparsableModule
 
 if TYPE_CHECKING:
@@ -87,9 +88,10 @@ def capture(subject: Subject, question: Question, inputs: Inputs | None = None) 
     takes others. Where a short cut through a loop is what leaves something open, none is taken.
     """
     shared = alike.Shared(subject, question, inputs)
+    given = _inputs(question, inputs)
 
     def work(run: alike.Run) -> Captured:
-        return _run(subject, question, inputs, run)
+        return _run(_Asked(subject, question, given, run))
 
     first = _original(subject, question, inputs, shared)
     if first is not None:
@@ -99,6 +101,16 @@ def capture(subject: Subject, question: Question, inputs: Inputs | None = None) 
         if known is not None:
             return known
     return shared.run(work)
+
+
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """What is asked of whom, and where it is watched what the runs look at."""
+
+    subject: Subject
+    question: Question
+    inputs: Inputs
+    run: alike.Run
 
 
 def _original(
@@ -119,12 +131,19 @@ def _original(
     return alike.original(cls)
 
 
-def _run(subject: Subject, question: Question, inputs: Inputs | None, run: alike.Run) -> Captured:
-    """What `capture` gives, from runs of its own."""
-    found = _captured(subject, question, inputs, run, shortened=True)
+def _run(asked: _Asked) -> Captured:
+    """What `capture` gives, from runs of its own.
+
+    Short cuts are for what is decided with them; anything else is asked again without.
+    """
+    merging = Merging()
+    while (found := _captured(asked, merging=merging)) is None:
+        merging.begin()  # each time there is more that is not merged
+    if merging.tried and not found.is_plain:
+        found = _captured(asked)
     said = (found.reason, *found.decisions)
     if not found.is_decided and any(DIFFERS in text for text in said):
-        return _captured(subject, question, inputs, run, shortened=False)
+        return _captured(asked, shortened=False)
     return found
 
 
@@ -137,25 +156,28 @@ def _inputs(question: Question, inputs: Inputs | None) -> Inputs:
     return replace(inputs, settings=settings, launch=question.launch)
 
 
+@overload
+def _captured(asked: _Asked, *, merging: Merging) -> Captured | None: ...
+@overload
+def _captured(asked: _Asked, *, shortened: bool = True) -> Captured: ...
 def _captured(
-    subject: Subject,
-    question: Question,
-    inputs: Inputs | None,
-    run: alike.Run,
-    *,
-    shortened: bool,
-) -> Captured:
-    """What `capture` gives, by loops with or without short cuts."""
-    inputs = _inputs(question, inputs)
+    asked: _Asked, *, shortened: bool = True, merging: Merging | None = None
+) -> Captured | None:
+    """What `capture` gives, by loops and conditions with or without short cuts.
+
+    None if it has to be asked again, with what is merged now.
+    """
+    question = asked.question
     ways = Ways()
     refused: list[Captured] = []
     taken: list[Captured] = []
     while (script := ways.next()) is not None:
-        found, decisions = _one_path(
-            subject, question, inputs, script, run=run, shortened=shortened
-        )
+        outline = Outline(question.layers, shortened=shortened, merging=merging)
+        found, decisions = _one_path(asked, script, outline)
         if os.environ.get("EAGLE3_CHECK_DEBUG"):
             sys.stderr.write(f"path {script}: {found} {[d.text for d in decisions]}\n")
+        if merging is not None and merging.stale:
+            return None
         if found.is_stuck:
             return found  # whatever the other combinations give, nothing can be said
         ways.learn(script, decisions, found.refused)
@@ -205,19 +227,11 @@ def _definitions(subject: Subject) -> Definitions | None:
 _DEFINITIONS: WeakKeyDictionary[Workspace, tuple[Stubs, Definitions]] = WeakKeyDictionary()
 
 
-def _one_path(
-    subject: Subject,
-    question: Question,
-    inputs: Inputs,
-    script: tuple[bool, ...],
-    *,
-    run: alike.Run,
-    shortened: bool,
-) -> tuple[Captured, list[Decision]]:
+def _one_path(asked: _Asked, script: Script, outline: Outline) -> tuple[Captured, list[Decision]]:
     """What comes of one way; nothing can be said where a summary stands for what was not read."""
-    m = _machine(subject, inputs, script)
-    outline = Outline(question.layers, shortened=shortened)
-    found, decisions = _followed(m, subject, question, inputs, outline, run=run)
+    subject, question = asked.subject, asked.question
+    m = _machine(subject, asked.inputs, script)
+    found, decisions = _followed(m, asked, outline)
     other = None if found.is_stuck else pins.changed(subject.workspace, m.pins)
     if other is None:
         return found, decisions
@@ -227,15 +241,8 @@ def _one_path(
     return replace(blank, reason=reason, place=place), decisions
 
 
-def _followed(
-    m: Machine,
-    subject: Subject,
-    question: Question,
-    inputs: Inputs,
-    outline: Outline,
-    *,
-    run: alike.Run,
-) -> tuple[Captured, list[Decision]]:
+def _followed(m: Machine, asked: _Asked, outline: Outline) -> tuple[Captured, list[Decision]]:
+    subject, question = asked.subject, asked.question
     stage = _stage(subject)
     blank = Captured(question.target, question.ids)
     cls: ClassValue | None = None
@@ -248,10 +255,11 @@ def _followed(
         if cls is None:
             message = f"no class is registered for {question.target}"
             return replace(blank, error=CaptureError("ValueError", message, None)), []
-        cls = run.watched(m, cls)
+        cls = asked.run.watched(m, cls)
         blank = replace(blank, setter=_place(cls, stage.setter))
         m.outline = outline
-        module = stage_module(m, subject.engine, inputs)
+        m.journal = None if outline.merging is None else Journal()
+        module = stage_module(m, subject.engine, asked.inputs)
         module.scope.names.update(
             target_class=cls,
             capture_ids=None if question.ids is None else list(question.ids),

@@ -55,6 +55,12 @@ class Captured:
         return None not in self.boundaries
 
     @property
+    def is_plain(self) -> bool:
+        """Whether each value is the boundary that it is for sure, and stays it."""
+        numbers = self.boundaries is not None and all(type(b) is int for b in self.boundaries)
+        return numbers and not self.aliased
+
+    @property
     def answer(self) -> tuple[object, ...]:
         """What is told, without the places."""
         error = None if self.error is None else (self.error.type, self.error.message)

@@ -31,6 +31,8 @@ def natives() -> dict[str, Value]:
         "handed_over": _handed_over,
         "is_taken_from": _is_taken_from,
         "is_kept": _is_kept,
+        "normed": _normed,
+        "norm_of": _norm_of,
     }
     return {name: _native(name, function) for name, function in functions.items()}
 
@@ -106,6 +108,21 @@ def _is_taken_from(m: Machine, part: Value, whole: Value) -> bool:
         return False
     term, wanted = part.term(m), whole.term(m)
     return term is wanted or (term.op == "embedding" and term.args[1] is wanted)
+
+
+def _normed(m: Machine, value: Value, norm: Value) -> None:
+    """A norm gave this tensor."""
+    if isinstance(value, Tensor):
+        _outline(m).norms[value.term(m)] = norm
+
+
+def _norm_of(m: Machine, part: Value) -> Value:
+    """The norm that gave a tensor, or one of which it is some rows; None where none did."""
+    if not isinstance(part, Tensor):
+        return None
+    term, norms = part.term(m), _outline(m).norms
+    rows_of = term.args[1] if term.op == "embedding" else term
+    return norms.get(term, norms.get(rows_of))
 
 
 def _is_kept(m: Machine, value: Value) -> bool:

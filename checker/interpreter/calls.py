@@ -11,6 +11,7 @@ from checker.interpreter import (
     exceptions,
     expressions,
     havoc,
+    merging,
     numbered,
     outline,
     outline_building,
@@ -125,6 +126,16 @@ def call_function(
     m: Machine, function: Function, args: list[Value], kwargs: dict[str, Value]
 ) -> Value:
     """Calls a function of the checked program (or of a summary)."""
+    if m.journal is not None and not function.module.is_stub:
+        node = function.node
+        if type(node) is ast.FunctionDef and merging.is_open(m, node):
+            return merging.call(m, node, lambda: _call_function(m, function, args, kwargs))
+    return _call_function(m, function, args, kwargs)
+
+
+def _call_function(
+    m: Machine, function: Function, args: list[Value], kwargs: dict[str, Value]
+) -> Value:
     scope = bind(m, function, args, kwargs)
     node, code = function.node, scope.code
     first = next(iter(scope.names.values()), None)
@@ -172,7 +183,7 @@ def bind(m: Machine, function: Function, args: list[Value], kwargs: dict[str, Va
     scope = Scope(dict(zip(names, args)), function.closure, code)  # noqa: B905 - as many as fit
     if len(args) == len(names) and not kwargs and not code.named and code.rest is None:
         if code.rest_named is not None:
-            scope.names[code.rest_named] = {}
+            _bind_rest(m, scope.names, code.rest_named, {})
         return scope
     bound = scope.names
     rest = dict(kwargs)
@@ -191,11 +202,18 @@ def bind(m: Machine, function: Function, args: list[Value], kwargs: dict[str, Va
         else:
             _missing(m, function, name)
     if code.rest_named is not None:
-        bound[code.rest_named] = rest
+        _bind_rest(m, bound, code.rest_named, rest)
     elif rest:
         text = f"got an unexpected keyword argument '{next(iter(rest))}'"
         raise _misfit(m, function, f"{function.name}() {text}")
     return scope
+
+
+def _bind_rest(m: Machine, bound: dict[str, Value], name: str, rest: dict[str, Value]) -> None:
+    """`**name`: a dictionary that is made for this call."""
+    bound[name] = rest
+    if m.journal is not None:
+        m.journal.makes(rest)
 
 
 def _bind_positional(

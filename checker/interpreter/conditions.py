@@ -7,7 +7,7 @@ a text later on, and what was taken for one text is no other one.
 from __future__ import annotations
 
 import ast
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from checker.interpreter.open_values import Open
@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from checker.interpreter.machine import Machine
     from checker.location import Location
 
+Fact = tuple[str, "Location | None"]
+"""Why something is unknown, and where."""
 _CONSTANTS = frozenset((bool, int, float, str, type(None)))
 
 
@@ -72,6 +74,47 @@ class Belief:
             (self.equal if answer else self.other).append(constants[0])
 
 
+class Beliefs:
+    """What was answered of each unknown value, in order, so that it can be taken back."""
+
+    __slots__ = ("_known", "_order")
+
+    def __init__(self) -> None:
+        self._known: dict[Fact, Belief] = {}
+        self._order: list[tuple[Fact, Belief | None]] = []
+
+    def __len__(self) -> int:
+        """How many answers there were."""
+        return len(self._order)
+
+    def of(self, fact: Fact) -> Belief:
+        """What was answered of one, to be changed by itself."""
+        known = self._known.get(fact)
+        return (
+            Belief()
+            if known is None
+            else replace(known, equal=[*known.equal], other=[*known.other])
+        )
+
+    def keep(self, fact: Fact, belief: Belief) -> None:
+        """Another answer."""
+        self._order.append((fact, self._known.get(fact)))
+        self._known[fact] = belief
+
+    def since(self, count: int) -> dict[Fact, Belief]:
+        """What has been answered after so many answers."""
+        return {fact: self.of(fact) for fact, _ in self._order[count:]}
+
+    def go_back(self, count: int) -> None:
+        """Only so many answers were given."""
+        while len(self._order) > count:
+            fact, before = self._order.pop()
+            if before is None:
+                del self._known[fact]
+            else:
+                self._known[fact] = before
+
+
 def compared(op: ast.cmpop, left: Value, right: Value) -> Unknown | None:
     """Whether something unknown is a constant; None for other comparisons."""
     known, asked = (right, left) if isinstance(left, Unknown) else (left, right)
@@ -119,15 +162,17 @@ def truth(m: Machine, value: Unknown, text: str) -> bool:
     if not isinstance(value, Condition):
         value = Condition(value.reason, value.location, value)
     assert m.outline is not None
-    belief = m.beliefs.setdefault(_fact(value.of), Belief())
+    fact = _fact(value.of)
+    belief = m.beliefs.of(fact)
     known = None if m.outline.building else belief.of(value.constants)
     if known is None:
         known = m.decide(f"{text}: {value.reason}", value.location) != value.negated
         belief.note(value.constants, known)
+        m.beliefs.keep(fact, belief)
     return known != value.negated
 
 
-def _fact(value: Unknown | None) -> tuple[str, Location | None]:
+def _fact(value: Unknown | None) -> Fact:
     """One unknown fact, however often it is met: what is unknown for one reason at one place."""
     return ("", None) if value is None else (value.reason, value.location)
 

@@ -134,14 +134,21 @@ def _tuple(m: Machine, frame: Frame, node: ast.Tuple) -> Value:
 
 
 def _list(m: Machine, frame: Frame, node: ast.List) -> Value:
-    return _sequence(m, frame, node.elts)
+    return _made(m, _sequence(m, frame, node.elts))
+
+
+def _made(m: Machine, container: Value) -> Value:
+    """A container that was made just now."""
+    if m.journal is not None:
+        m.journal.makes(container)
+    return container
 
 
 def _dict(m: Machine, frame: Frame, node: ast.Dict) -> Value:
     if None not in node.keys:
         keys, values = _constants(node.keys), _constants(node.values)  # type: ignore[arg-type]
         if keys is not None and values is not None:
-            return dict(zip(keys, values, strict=True))
+            return _made(m, dict(zip(keys, values, strict=True)))
     result: dict[Value, Value] = {}
     for key, value in zip(node.keys, node.values, strict=True):
         if key is None:
@@ -149,11 +156,11 @@ def _dict(m: Machine, frame: Frame, node: ast.Dict) -> Value:
         else:
             name = equality.as_key(m, evaluate(m, frame, key))
             result[name] = evaluate(m, frame, value)
-    return result
+    return _made(m, result)
 
 
 def _set(m: Machine, frame: Frame, node: ast.Set) -> Value:
-    return {equality.as_key(m, item) for item in _sequence(m, frame, node.elts)}
+    return _made(m, {equality.as_key(m, item) for item in _sequence(m, frame, node.elts)})
 
 
 def _call(m: Machine, frame: Frame, node: ast.Call) -> Value:

@@ -39,7 +39,8 @@ def forget(m: Machine, unknown: Unknown, values: Iterable[Value]) -> None:
             continue
         seen.add(id(value))
         m.tick()
-        m.changes(value)
+        if isinstance(value, (Instance, list, dict, set)):
+            m.changes(value)
         if isinstance(value, (Tensor, list, dict, set)):
             m.asked += 1
         match value:

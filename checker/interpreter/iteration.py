@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from checker.interpreter.births import births
 from checker.interpreter.hosting import host
 from checker.interpreter.tensors import Tensor
 from checker.interpreter.values import (
@@ -32,10 +33,11 @@ _END = object()
 class Iterator:
     """An iterator (zip, map, enumerate, iter, …): computes each item when it is asked for."""
 
-    __slots__ = ("source",)
+    __slots__ = ("number", "source")
 
     def __init__(self, source: Iterable[Value]) -> None:
         self.source = iter(source)
+        self.number = next(births)
 
     def step(self, m: Machine) -> Value:
         """The next item.
@@ -43,6 +45,7 @@ class Iterator:
         Raises:
             Finished: there is none.
         """
+        m.touches(self)
         item = host(m, next, self.source, _END)
         if item is _END:
             raise Finished(None)
@@ -79,6 +82,7 @@ class Generator(Iterator):
         Raises:
             Finished: the body ended.
         """
+        m.touches(self)
         if self.finished:
             if error is not None:
                 raise error
@@ -107,6 +111,7 @@ class Generator(Iterator):
 
     def close(self, m: Machine) -> None:
         """Ends the generator where it stands: its `finally` blocks run."""
+        m.touches(self)
         if self.finished or not self.started:
             self.finished = True
             return

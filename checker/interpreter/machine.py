@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from checker.graph.builder import Builder
+from checker.interpreter.conditions import Beliefs
 from checker.interpreter.hosting import PASSING
 from checker.interpreter.values import (
     ClassValue,
@@ -32,8 +33,8 @@ if TYPE_CHECKING:
 
     from checker.graph.terms import Pool, Term
     from checker.interpreter.accounts import Account
-    from checker.interpreter.conditions import Belief
     from checker.interpreter.looping import Loop
+    from checker.interpreter.merging import Journal
     from checker.interpreter.outline import Outline
     from checker.interpreter.results import Results
     from checker.interpreter.settled import Definitions
@@ -121,6 +122,8 @@ class Machine:
 
     account: Account | None = None
     """The evaluation of a definition that is going on, where it is noted what that looks at."""
+    journal: Journal | None = None
+    """What the run changes, where conditions are merged."""
     asked = 0
     """How often something was done that may come out otherwise in another run."""
 
@@ -162,7 +165,7 @@ class Machine:
         self.eager_packages: set[str] = set()
         self.debug = bool(os.environ.get("EAGLE3_CHECK_DEBUG"))
         self.answers: dict[tuple[str, Location | None], bool] = {}
-        self.beliefs: dict[tuple[str, Location | None], Belief] = {}
+        self.beliefs = Beliefs()
         self.aliases: dict[Term, Term] = {}
         self.ranges: dict[Term, Any] = {}
         self.counts: dict[Term, Any] = {}
@@ -197,6 +200,13 @@ class Machine:
         """An object or a container is about to be changed."""
         if self.settled is not None:
             self.settled.changes(self, value)
+        if self.journal is not None:
+            self.journal.changed.append(value)
+
+    def touches(self, value: Any) -> None:
+        """Something that no two runs share is about to be changed."""
+        if self.journal is not None:
+            self.journal.changed.append(value)
 
     # -- places ---------------------------------------------------------------------------------
 
@@ -345,6 +355,8 @@ class Machine:
                 f"too many conditions that neither configuration nor shapes decide ({text})"
             )
         self.decisions.append(Decision(self.location(), text))
+        if self.journal is not None and any(f.top_level is not None for f in self.frames):
+            self.journal.unsettled += 1  # what a module holds is evaluated once
         if self.debug:
             sys.stderr.write(f"undecided: {text} {self.trail()}\n")
         answer = self.script[index] if index < len(self.script) else True

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 
     from checker.graph.terms import Term
     from checker.interpreter.machine import Machine
+    from checker.interpreter.merging import Merging
     from checker.location import Location
 
 MISSING = object()
@@ -56,12 +57,13 @@ class Outline:
     objects that were postponed and have been built since; `modules` tells of classes whether they
     are modules. `shortened`: loops leave out iterations that do what others did
     (`checker.interpreter.looping`); `passed` are the layers of those, which hold nothing of what
-    they would. `pairs`: what parts of layers gave that return several values or one, which is a
-    tuple as soon as it is taken for one.
-    `unclear`: why what is handed over could not be told. `doubtful` counts what is being followed
-    that the server may not do, `unsure` holds objects that were made there; `skipped`: a
-    constructor had a statement that could not be followed. `initialiser`: the last call that a
-    statement of a constructor is.
+    they would. `merging`: conditions that do not matter outside of a call are not followed out of
+    it (`checker.interpreter.merging`). `runs` counts the calls of layers. `pairs`: what parts of
+    layers gave that return several values or one, which is a tuple as soon as it is taken for one.
+    `norms` are those that gave a value. `unclear`: why what is handed over could not be told.
+    `doubtful` counts what is being followed that the server may not do, `unsure` holds objects that
+    were made there; `skipped`: a constructor had a statement that could not be followed.
+    `initialiser`: the last call that a statement of a constructor is.
     """
 
     layers: int
@@ -78,7 +80,10 @@ class Outline:
     choices: dict[int, list[ClassValue]] = field(default_factory=dict)
     kept: list[ClassValue] = field(default_factory=list)
     joined: dict[int, Joined] = field(default_factory=dict)
+    norms: dict[Term, Value] = field(default_factory=dict)
     shortened: bool = True
+    merging: Merging | None = None
+    runs: int = 0
     passed: dict[int, Instance] = field(default_factory=dict)
     pairs: dict[int, tuple[Tensor, tuple[Value, ...]]] = field(default_factory=dict)
     unclear: list[str] = field(default_factory=list)
@@ -128,6 +133,8 @@ class Outline:
         outer, self.depth = self.depth, 0
         # the server built it where it was made, whether or not it comes to where it is asked for
         around, self.doubtful = self.doubtful, int(id(instance) in self.unsure)
+        journal, m.journal = m.journal, None  # it is no deed of the call that asks for it
+        asked = len(m.decisions)
         try:
             calls.call(m, init[0], [instance, *args], parts.fitting(m, init[0], args, kwargs))
         except (Raised, Stuck) as error:
@@ -139,6 +146,9 @@ class Outline:
             self.doubtful = around
             self.depth = outer
             self.building.pop()
+            m.journal = journal
+            if journal is not None and len(m.decisions) > asked:
+                journal.unsettled += 1
 
     def is_sure(self, m: Machine) -> bool:
         """Whether the server certainly comes to where we are, with what we have."""
@@ -311,6 +321,7 @@ class Outline:
 
     def enter(self, index: int) -> None:
         """A decoder layer begins."""
+        self.runs += 1
         self.depth += 1
         self.awaited = index
         if index in self.entries:  # it runs twice: which of the two is meant cannot be told

@@ -19,6 +19,7 @@ from checker.interpreter import (
     idle,
     imports,
     looping,
+    merging,
     operators,
     outline_building,
     outline_choices,
@@ -43,6 +44,11 @@ class Signal:
 
 BREAK = Signal("break")
 CONTINUE = Signal("continue")
+
+
+def ended(kind: str, value: Value) -> Signal:
+    """How a block ended that ended so."""
+    return {"break": BREAK, "continue": CONTINUE}.get(kind) or Signal(kind, value)
 
 
 Statement = Callable[[Machine, Frame, Any], "Signal | None"]
@@ -192,19 +198,31 @@ def _return(m: Machine, frame: Frame, stmt: ast.Return) -> Signal:
 
 def _if(m: Machine, frame: Frame, stmt: ast.If) -> Signal | None:
     mark = len(m.reads)
+    before = merging.mark(m) if m.journal is not None and merging.is_open(m, stmt) else None
     test = expressions.evaluate(m, frame, stmt.test)
-    if test is True or test is False:
-        taken = test
-    else:
-        if m.outline is not None and isinstance(test, Unknown):
+    if isinstance(test, Unknown):
+        if m.outline is not None:
             m.asked += 1
             calls_too = bool(m.outline.building)
             only_binds = outline_choices.only_binds(stmt, calls_too)
             if only_binds and outline_building.joined(m, frame, stmt):
                 return None
-        if isinstance(test, Unknown) and idle.is_idle(m, frame, stmt):
+        if idle.is_idle(m, frame, stmt):
             return None
-        taken = m.truth(test, "if")
+    if before is not None and before.is_open(m, test):
+        return merging.condition(m, frame, stmt, before, lambda: _decided(m, frame, stmt))
+    return _followed(m, frame, stmt, test, mark)
+
+
+def _decided(m: Machine, frame: Frame, stmt: ast.If) -> Signal | None:
+    """One way through an `if` that nothing decides."""
+    mark = len(m.reads)
+    return _followed(m, frame, stmt, expressions.evaluate(m, frame, stmt.test), mark)
+
+
+def _followed(m: Machine, frame: Frame, stmt: ast.If, test: Value, mark: int) -> Signal | None:
+    """The branch that a condition takes, which has been looked at since a mark."""
+    taken = test if test is True or test is False else m.truth(test, "if")
     keys = m.keys_read_since(mark) if len(m.reads) > mark else ()
     keys = keys or _texts_in(frame, stmt.test)
     outer = frame.guard_keys

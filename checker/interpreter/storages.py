@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from checker.graph import dims
 from checker.graph.terms import Attr, ShapeError, Term
+from checker.interpreter.births import births
 
 if TYPE_CHECKING:
     from checker.graph.dims import Dim
@@ -51,11 +52,12 @@ class Storage(Protocol):
 class Root:
     """A storage of its own."""
 
-    __slots__ = ("_term", "_version")
+    __slots__ = ("_term", "_version", "number")
 
     def __init__(self, term: Term) -> None:
         self._term = term
         self._version = 0
+        self.number = next(births)
 
     def term(self, m: Machine) -> Term:
         """The values."""
@@ -63,6 +65,12 @@ class Root:
 
     def set(self, m: Machine, term: Term) -> None:
         """Overwrites the values."""
+        if m.journal is not None:
+            m.journal.writes.append((self, self._term))
+        self.put(term)
+
+    def put(self, term: Term) -> None:
+        """Puts in other values, as if they had been there."""
         self._term = term
         self._version += 1
 

@@ -9,6 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from checker.interpreter.births import births
+
 if TYPE_CHECKING:
     import ast
     from collections.abc import Callable
@@ -314,7 +316,7 @@ class Instance:
     `config` is the dotted place in a configuration file the object was made from; its reads are
     recorded. `partial` says that the real object has attributes which are not described here.
     `tainted` is set once an undescribed function got hold of the object: its attributes are unknown
-    from then on.
+    from then on. `number` grows from one object to the next.
     """
 
     cls: ClassValue
@@ -323,6 +325,7 @@ class Instance:
     config: str | None = None
     tainted: Unknown | None = None
     partial: bool = False
+    number: int = field(default_factory=births.__next__)
 
     def __repr__(self) -> str:
         return f"<{self.cls.name} object>"
