@@ -12,7 +12,9 @@ from checker.engines import alike, handover, pins, registry
 from checker.engines.captured import Captured, CaptureError, Question
 from checker.engines.stages import Inputs, machine_for, run_stage, stage_module
 from checker.graph.terms import Pool
-from checker.interpreter.merging import Journal, Merging
+from checker.interpreter.joins import SEVERAL
+from checker.interpreter.journal import Journal
+from checker.interpreter.merging import Merging
 from checker.interpreter.numbered import DIFFERS
 from checker.interpreter.outline import Outline
 from checker.interpreter.outline_building import REFUSALS, UNBUILT
@@ -139,9 +141,10 @@ def _run(asked: _Asked) -> Captured:
     merging = Merging()
     while (found := _captured(asked, merging=merging)) is None:
         merging.begin()  # each time there is more that is not merged
-    if merging.tried and not found.is_plain:
-        found = _captured(asked)
     said = (found.reason, *found.decisions)
+    if merging.tried and not found.is_plain and not (found.is_stuck and SEVERAL not in said[0]):
+        found = _captured(asked)
+        said = (found.reason, *found.decisions)
     if not found.is_decided and any(DIFFERS in text for text in said):
         return _captured(asked, shortened=False)
     return found

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from checker.graph.terms import unknowns
 from checker.interpreter import calls, indexing, outline_kinds
+from checker.interpreter.open_values import Untouching
 from checker.interpreter.outline_parts import like, note, tensors_of
 from checker.interpreter.tensors import Tensor, arranged, from_term, op, unknown_tensor
 from checker.interpreter.values import Instance, Native, Unknown, Value
@@ -31,6 +32,7 @@ def natives() -> dict[str, Value]:
         "handed_over": _handed_over,
         "is_taken_from": _is_taken_from,
         "is_kept": _is_kept,
+        "untouching": _untouching,
         "normed": _normed,
         "norm_of": _norm_of,
     }
@@ -108,6 +110,11 @@ def _is_taken_from(m: Machine, part: Value, whole: Value) -> bool:
         return False
     term, wanted = part.term(m), whole.term(m)
     return term is wanted or (term.op == "embedding" and term.args[1] is wanted)
+
+
+def _untouching(m: Machine, what: Value) -> Value:
+    """Something of which nothing is known but that it changes nothing that it is given."""
+    return Untouching(str(what), m.location())
 
 
 def _normed(m: Machine, value: Value, norm: Value) -> None:

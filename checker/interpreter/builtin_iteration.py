@@ -77,6 +77,10 @@ def _filter(m: Any, function: Value, source: Value) -> Value:
     return _iterator(item for item in items if keep(item))
 
 
+_MOST_OPEN = 8
+"""Items that nothing decides, after which `any` and `all` of a constructor are left open."""
+
+
 def _any_all(wanted: bool) -> Callable[..., Value]:
     def run(m: Any, iterable: Value) -> Value:
         from checker.interpreter.tensors import Tensor
@@ -87,11 +91,15 @@ def _any_all(wanted: bool) -> Callable[..., Value]:
             return iterable
         building = m.outline is not None and bool(m.outline.building)
         open_item: Unknown | None = None
+        left_open = 0
         for item in _lazily(m, iterable):
             m.tick()
             if building and isinstance(item, Unknown):
                 m.asked += 1
                 open_item = open_item or item
+                left_open += 1
+                if left_open == _MOST_OPEN:
+                    break  # a later one may decide it, but each may be a layer that is built for it
             elif m.truth(item, "any/all") is wanted:
                 return wanted
         if open_item is None:
@@ -105,6 +113,8 @@ def _any_all(wanted: bool) -> Callable[..., Value]:
 def _sum(m: Any, iterable: Value, start: Value = 0) -> Value:
     from checker.interpreter import operators
 
+    if isinstance(iterable, Unknown):
+        return iterable
     total = start
     for item in _lazily(m, iterable):
         m.tick()
@@ -118,6 +128,8 @@ def _extreme(name: str) -> Callable[..., Value]:
 
         if not args:
             raise m.exception("TypeError", f"{name} expected at least 1 argument, got 0")
+        if len(args) == 1 and isinstance(args[0], Unknown):
+            return args[0]
         items = containers.iterate(m, args[0]) if len(args) == 1 else list(args)
         if not items:
             if default is not _MISSING:

@@ -33,10 +33,14 @@ class Condition(Unknown):
 
 @dataclass(frozen=True, slots=True)
 class Junction(Unknown):
-    """`and` or `or` of several values, of which nothing decides two or more."""
+    """`and` or `or` of several values, of which nothing decides two or more.
+
+    `holds`: whether it is true, where another operand decides that.
+    """
 
     operands: tuple[Unknown, ...] = ()
     conjunction: bool = True
+    holds: bool | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -45,6 +49,7 @@ class OpenJunction(Open):
 
     operands: tuple[Unknown, ...] = ()
     conjunction: bool = True
+    holds: bool | None = None
 
 
 @dataclass(slots=True)
@@ -129,22 +134,26 @@ def compared(op: ast.cmpop, left: Value, right: Value) -> Unknown | None:
     return Condition(said, asked.location, asked, (known,), negated)
 
 
-def junction(operands: tuple[Unknown, ...], conjunction: bool) -> Unknown:
+def junction(
+    operands: tuple[Unknown, ...], conjunction: bool, holds: bool | None = None
+) -> Unknown:
     """`and` or `or` of what is unknown, in order."""
     first = operands[0]
-    if len(operands) == 1:
+    if len(operands) == 1 and holds is None:
         return first
     reason = (" and " if conjunction else " or ").join(operand.reason for operand in operands)
     if isinstance(first, Open):
         known = first.names, first.everywhere
-        return OpenJunction(reason, first.location, *known, operands, conjunction)
-    return Junction(reason, first.location, operands, conjunction)
+        return OpenJunction(reason, first.location, *known, operands, conjunction, holds)
+    return Junction(reason, first.location, operands, conjunction, holds)
 
 
 def opposite(value: Unknown) -> Unknown:
     """`not` of something unknown."""
     if isinstance(value, (Junction, OpenJunction)):
-        return junction(tuple(opposite(part) for part in value.operands), not value.conjunction)
+        holds = None if value.holds is None else not value.holds
+        opposites = tuple(opposite(part) for part in value.operands)
+        return junction(opposites, not value.conjunction, holds)
     if not isinstance(value, Condition):
         said = f"whether not {value.reason}"
         return Condition(said, value.location, value, (), negated=True)
@@ -155,6 +164,8 @@ def opposite(value: Unknown) -> Unknown:
 def truth(m: Machine, value: Unknown, text: str) -> bool:
     """The truth of something unknown, in agreement with what was answered before."""
     if isinstance(value, (Junction, OpenJunction)):
+        if value.holds is not None:
+            return value.holds
         for operand in value.operands:
             if truth(m, operand, text) != value.conjunction:
                 return not value.conjunction
@@ -170,6 +181,23 @@ def truth(m: Machine, value: Unknown, text: str) -> bool:
         belief.note(value.constants, known)
         m.beliefs.keep(fact, belief)
     return known != value.negated
+
+
+def is_constant(m: Machine, value: Unknown, constant: Value) -> bool:
+    """Whether something unknown is a constant, in agreement with what was answered before."""
+    asked = compared(ast.Eq(), value, constant)
+    return (
+        m.decide(f"whether {value.reason} is {constant!r}")
+        if asked is None
+        else truth(m, asked, "")
+    )
+
+
+def is_for_sure(m: Machine, value: Unknown, constant: Value) -> None:
+    """Something unknown is a constant: it can be nothing else."""
+    belief = m.beliefs.of(_fact(value))
+    belief.note((constant,), True)
+    m.beliefs.keep(_fact(value), belief)
 
 
 def _fact(value: Unknown | None) -> Fact:

@@ -65,9 +65,8 @@ def _undescribed(m: Machine, base: Value) -> Unknown:
 
 def _of_dict(m: Machine, base: dict[Value, Value], key: Value) -> Value:
     if isinstance(key, Unknown):
-        classes = [value for value in base.values() if isinstance(value, ClassValue)]
-        if m.outline is not None and classes and len(classes) == len(base):
-            return m.outline.one_class(m, classes, key.reason)
+        if m.outline is not None and base and all(type(v) is ClassValue for v in base.values()):
+            return m.outline.one_class(m, base, key)
         return key
     if isinstance(base, ConfigDict) and isinstance(key, str):
         m.read(base.place, key, key in base)

@@ -174,12 +174,17 @@ def _with_items(
     if not items:
         return run_block(m, frame, body)
     manager = enter(m, frame, items[0])
+    if m.journal is not None:
+        m.journal.managed += 1
     try:
         signal = _with_items(m, frame, items[1:], body)
     except Raised as raised:
         if leave(m, manager, raised):
             return None
         raise
+    finally:
+        if m.journal is not None:
+            m.journal.managed -= 1
     leave(m, manager, None)
     return signal
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
+from checker.interpreter.open_values import Untouching
 from checker.interpreter.values import (
     BoundMethod,
     ConfigDict,
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
 
 
 def forget(m: Machine, unknown: Unknown, values: Iterable[Value]) -> None:
-    """Everything reachable from `values` is unknown from now on.
+    """Everything reachable from `values` is unknown from now on, if `unknown` may have changed it.
 
     Tensors lose their terms, objects their attributes; to look into lists, dictionaries and sets is
     stuck. Classes, modules and functions are assumed to stay what they are, except for what
@@ -31,6 +32,8 @@ def forget(m: Machine, unknown: Unknown, values: Iterable[Value]) -> None:
     """
     from checker.interpreter.tensors import Tensor
 
+    if isinstance(unknown, Untouching):
+        return
     seen: set[int] = set()
     stack = list(values)
     while stack:

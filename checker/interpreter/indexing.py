@@ -34,6 +34,10 @@ def get(m: Machine, t: Tensor, key: Value) -> Value:
     for k in keys:
         if isinstance(k, Unknown):
             return k
+        if isinstance(k, slice) and m.outline is not None and t.kind != "float":
+            for bound in (k.start, k.stop):
+                if isinstance(bound, Unknown):
+                    return bound  # of numbers of tokens nothing depends that is handed over
     if any(isinstance(k, (Tensor, list, bool)) for k in keys):
         return _gather(m, t, keys)
     return _basic(m, t, keys)

@@ -33,8 +33,8 @@ if TYPE_CHECKING:
 
     from checker.graph.terms import Pool, Term
     from checker.interpreter.accounts import Account
+    from checker.interpreter.journal import Journal
     from checker.interpreter.looping import Loop
-    from checker.interpreter.merging import Journal
     from checker.interpreter.outline import Outline
     from checker.interpreter.results import Results
     from checker.interpreter.settled import Definitions
@@ -201,12 +201,12 @@ class Machine:
         if self.settled is not None:
             self.settled.changes(self, value)
         if self.journal is not None:
-            self.journal.changed.append(value)
+            self.journal.changes(value)
 
     def touches(self, value: Any) -> None:
         """Something that no two runs share is about to be changed."""
         if self.journal is not None:
-            self.journal.changed.append(value)
+            self.journal.changes(value)
 
     # -- places ---------------------------------------------------------------------------------
 

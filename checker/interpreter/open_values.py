@@ -32,6 +32,11 @@ class Maybe(Unknown):
     item: Value = None
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Untouching(Unknown):
+    """Something unknown of which is known that it changes nothing that it is given."""
+
+
 def attribute(value: Open, name: str) -> Value:
     """What stands under a key: what is given, else something unknown that may have parts."""
     if name in value.names:

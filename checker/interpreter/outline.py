@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from checker.graph.dims import symbol
+from checker.interpreter import conditions
 from checker.interpreter import outline_parts as parts
 from checker.interpreter.numbered import DIFFERS
 from checker.interpreter.tensors import Tensor, arranged, fresh_input
@@ -182,16 +183,25 @@ class Outline:
             self.joined[id(made)] = Joined(made, made.term(m), pairs)
             self.joined_at = m.location()
 
-    def one_class(self, m: Machine, classes: list[ClassValue], what: str) -> ClassValue:
-        """One of several classes, each in turn: every layer is then of that class."""
+    def one_class(self, m: Machine, classes: dict[Value, ClassValue], key: Unknown) -> ClassValue:
+        """One of several classes, each in turn: every layer is then of that class.
+
+        Where each has a name of its own, the key is that name from then on.
+        """
+        *others, last = classes
+        named = len(set(classes.values())) == len(classes)
         building = self.apart()
         try:
-            for cls in classes[:-1]:
-                if m.decide(f"whether {what} is {cls.name}"):
-                    return cls
+            for name in others:
+                if named and conditions.is_constant(m, key, name):
+                    return classes[name]
+                if not named and m.decide(f"whether {key.reason} is {classes[name].name}"):
+                    return classes[name]
         finally:
             self.building = building
-        return classes[-1]
+        if named:
+            conditions.is_for_sure(m, key, last)
+        return classes[last]
 
     def apart(self) -> list[Instance]:
         """Leaves what is being built for something that is no part of it; gives what to restore."""

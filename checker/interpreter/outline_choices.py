@@ -45,8 +45,10 @@ def bool_op(m: Machine, frame: Frame, node: ast.BoolOp) -> Value:
                 raise
             unknown.append(m.unknown(f"what is not followed ({said(error)})", harmless=True))
             break
-        if holds != conjunction and (not unknown or conjunction):
-            return value
+        if holds != conjunction:
+            if not unknown or conjunction:
+                return value
+            return conditions.junction(tuple(unknown), conjunction, holds=True)
     return conditions.junction(tuple(unknown), conjunction) if unknown else value
 
 

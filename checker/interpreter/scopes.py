@@ -276,7 +276,7 @@ def bind(m: Machine, frame: Frame, name: str, value: Value) -> None:
         m.loop.spoiled = True
     if name in code.global_names:
         m.asked += 1
-        m.touches(frame.module.scope.names)
+        m.touches(frame.module)
         frame.module.scope.names[name] = value
         frame.module.done_names.add(name)
         return

@@ -209,7 +209,7 @@ def _if(m: Machine, frame: Frame, stmt: ast.If) -> Signal | None:
                 return None
         if idle.is_idle(m, frame, stmt):
             return None
-    if before is not None and before.is_open(m, test):
+    if before is not None and merging.is_left_open(m, before, test):
         return merging.condition(m, frame, stmt, before, lambda: _decided(m, frame, stmt))
     return _followed(m, frame, stmt, test, mark)
 

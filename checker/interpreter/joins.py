@@ -1,0 +1,143 @@
+"""One value that stands for several, of which nothing tells which it is."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from checker.graph.dims import Poly
+from checker.interpreter import conditions, outline_kinds
+from checker.interpreter import outline_parts as parts
+from checker.interpreter.open_values import Open, Untouching
+from checker.interpreter.outline import MISSING, is_summarised
+from checker.interpreter.storages import Loose, Root
+from checker.interpreter.tensors import Tensor, arranged, fresh_input
+from checker.interpreter.values import (
+    ClassValue,
+    External,
+    Function,
+    Instance,
+    ModuleValue,
+    Unknown,
+    Value,
+)
+
+if TYPE_CHECKING:
+    from checker.interpreter.journal import Journal, Mark
+    from checker.interpreter.machine import Machine
+    from checker.interpreter.outline import Outline
+
+SEVERAL = "depends on conditions that nothing decides"
+"""Why nothing is known of what stands for several values."""
+
+
+class Differ(Exception):
+    """Two results for which nothing can stand."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Ended:
+    """How an `if` ended, and what the function's names were then."""
+
+    kind: str
+    value: Value
+    names: dict[str, Value]
+
+
+class Join:
+    """Puts two results together, of which either may be what comes of something.
+
+    Of what differs nothing is known, if it was made in there.
+    """
+
+    def __init__(self, m: Machine, outline: Outline, journal: Journal, before: Mark) -> None:
+        self._m = m
+        self._outline = outline
+        self._journal = journal
+        self._before = before
+        self._known: dict[tuple[int, int], Value] = {}
+
+    def of(self, one: Value, two: Value) -> Value:
+        """What stands for both.
+
+        Raises:
+            Differ: nothing does.
+        """
+        if one is two or (parts.is_plain(one) and type(one) is type(two) and one == two):
+            return one
+        key = id(one), id(two)  # the same pair is the same value
+        if key not in self._known:
+            self._known[key] = self._new(one, two)
+        return self._known[key]
+
+    def _new(self, one: Value, two: Value) -> Value:
+        if type(one) is type(two):
+            if type(one) in _UNKNOWN and conditions.identity(one) == conditions.identity(two):
+                return one
+            if isinstance(one, tuple) and len(one) == len(two):
+                return tuple(self.of(a, b) for a, b in zip(one, two, strict=True))
+            if isinstance(one, Ended) and one.kind == two.kind:
+                names = self._names(one.names, two.names)
+                return Ended(one.kind, self.of(one.value, two.value), names)
+            if isinstance(one, Instance):
+                return self._module(one, two)
+            if isinstance(one, Tensor):
+                return self._tensor(one, two)
+        if self._is_lost(one) and self._is_lost(two):
+            return self._m.unknown(f"what {SEVERAL}", harmless=True)
+        raise Differ
+
+    def _names(self, one: dict[str, Value], two: dict[str, Value]) -> dict[str, Value]:
+        every = dict.fromkeys([*one, *two])
+        return {name: self.of(one.get(name, MISSING), two.get(name, MISSING)) for name in every}
+
+    def _module(self, one: Instance, two: Instance) -> Value:
+        made = outline_kinds.either(self._m, self._outline, one, two, "a module")
+        if isinstance(made, Unknown):
+            raise Differ
+        return made
+
+    def _tensor(self, one: Tensor, two: Tensor) -> Value:
+        """A tensor that may be anything, like what parts of layers give.
+
+        It may share its values with the one of the two that was there before.
+        """
+        old = [part for part in (one, two) if not self._before.is_new(self._journal, part)]
+        shape = one.shape(self._m)
+        several = any(self._outline.several(part) is not None for part in (one, two))
+        if len(old) == 2 or several:
+            raise Differ
+        alike = one.kind == two.kind and shape == two.shape(self._m)
+        whole = all(type(part.storage) is Root for part in (one, two) if part not in old)
+        if not alike or not whole:
+            if old:
+                raise Differ
+            return self._m.unknown(f"what {SEVERAL}", harmless=True)
+        self._outline.calls += 1
+        made = fresh_input(self._m, f"one of several {self._outline.calls}", shape, one.kind)
+        if old:
+            source = arranged(self._m, old[0])
+            made.storage = Loose(self._m, source.storage, made.storage.term(self._m))
+        return made
+
+    def _is_lost(self, value: Value) -> bool:
+        """Whether it may be forgotten what a value is: nothing else is changed through it."""
+        if isinstance(value, tuple):
+            return all(map(self._is_lost, value))
+        if isinstance(value, Tensor):
+            return self._before.is_new(self._journal, value)
+        if isinstance(value, Open):
+            return not value.names
+        if isinstance(value, Instance):  # of a class of ours, whose methods touch nothing else
+            new = self._before.is_new(self._journal, value) and value.data is None
+            return (
+                new and is_summarised(value.cls) and all(map(self._is_lost, value.attrs.values()))
+            )
+        return value is MISSING or parts.is_plain(value) or type(value) in _LOST
+
+
+_UNKNOWN = frozenset((Unknown, Untouching, conditions.Condition, conditions.Junction))
+_LOST = _UNKNOWN | {Poly, External, Function, ClassValue, ModuleValue}
+"""Values that are never changed; a function of which nothing is known is one that may be called."""
+
+__all__ = ["SEVERAL", "Differ", "Ended", "Join"]

@@ -1,0 +1,206 @@
+"""What a run changes, noted so that a part of it can be judged, and taken back."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from checker.interpreter.births import births
+from checker.interpreter.looks import items_of
+from checker.interpreter.open_values import Open
+from checker.interpreter.storages import Root, root_of
+from checker.interpreter.tensors import Tensor
+from checker.interpreter.values import (
+    ClassValue,
+    Function,
+    Instance,
+    SuperValue,
+    Unknown,
+    Value,
+)
+
+if TYPE_CHECKING:
+    from checker.graph.terms import Term
+    from checker.interpreter.machine import Machine
+    from checker.interpreter.outline import Outline
+
+
+class Journal:
+    """What a run changes, in order, and the containers that it has made.
+
+    `writes`: tensors' values that were overwritten, with those. `saved`: what was changed in a part
+    that may be taken back. `unsettled` counts what cannot be: conditions met where a result is kept
+    for later, so that following the call again would not meet them again; iterators that went on.
+    `managed` counts the context managers that are entered, which may swallow what is raised.
+    """
+
+    __slots__ = ("changed", "made", "managed", "saved", "unsettled", "writes")
+
+    def __init__(self) -> None:
+        self.changed: list[Any] = []
+        self.writes: list[tuple[Root, Term]] = []
+        self.made: dict[int, tuple[Value, int]] = {}
+        self.saved: Saved | None = None
+        self.unsettled = 0
+        self.managed = 0
+
+    def makes(self, value: Value) -> None:
+        """A container was made."""
+        self.made[id(value)] = value, next(births)
+
+    def changes(self, value: Any) -> None:
+        """Something is about to be changed."""
+        self.changed.append(value)
+        if self.saved is not None:
+            self.saved.add(self, value)
+
+
+class Mark:
+    """A place in a run: what was there then, and what has been answered."""
+
+    __slots__ = ("answers", "beliefs", "born", "changed", "decisions", "state", "stored", "writes")
+
+    def __init__(self, m: Machine, outline: Outline, journal: Journal) -> None:
+        self.born = next(births)
+        self.changed = len(journal.changed)
+        self.writes = len(journal.writes)
+        self.decisions = len(m.decisions)
+        self.answers = len(m.answers)
+        self.beliefs = len(m.beliefs)
+        self.stored = len(outline.stored)
+        self.state = _state(m, outline, journal)
+
+    def is_new(self, journal: Journal, value: Any) -> bool:
+        """Whether something was made after this."""
+        if isinstance(value, Tensor):
+            value = root_of(value.storage)
+        if isinstance(value, Unknown) and not isinstance(value, Open):
+            return True  # what is done to something unknown changes nothing
+        if isinstance(value, (list, dict, set)):
+            made = journal.made.get(id(value))
+            return made is not None and made[1] > self.born
+        number: int = getattr(value, "number", -1)
+        return number > self.born
+
+    def written(self, journal: Journal) -> dict[Root, Term]:
+        """The tensors' values that were there and have been overwritten, with what they were."""
+        found: dict[Root, Term] = {}
+        for root, term in journal.writes[self.writes :]:
+            if root.number < self.born:
+                found.setdefault(root, term)
+        return found
+
+    def is_kept(self, m: Machine, outline: Outline, journal: Journal) -> bool:
+        """Whether everything that was there is as it was, but for values of tensors."""
+        return self.is_level(m, outline, journal) and all(
+            self.is_new(journal, value) for value in journal.changed[self.changed :]
+        )
+
+    def is_level(self, m: Machine, outline: Outline, journal: Journal) -> bool:
+        """Whether what was changed since is nothing but values."""
+        return self.state == _state(m, outline, journal)
+
+    def go_back(self, m: Machine, outline: Outline) -> None:
+        """Forgets what was asked since, and what was answered."""
+        del m.decisions[self.decisions :]
+        while len(m.answers) > self.answers:
+            m.answers.popitem()
+        m.beliefs.go_back(self.beliefs)
+        del outline.stored[self.stored :]
+
+
+def _state(m: Machine, outline: Outline, journal: Journal) -> tuple[Any, ...]:
+    """What a run changes elsewhere than in values: what of it is the same has not been touched."""
+    return (
+        outline.runs,
+        outline.awaited,
+        outline.depth,
+        len(outline.unclear),
+        len(m.lost),
+        len(m.aliases),
+        len(m.ranges),
+        len(m.counts),
+        m.grad_disabled,
+        m.trying,
+        journal.unsettled,
+    )
+
+
+class Saved:
+    """What is changed from now on of what there was at a mark, with what it holds now."""
+
+    def __init__(self, m: Machine, outline: Outline, journal: Journal, before: Mark) -> None:
+        self._before = before
+        self._values: dict[int, tuple[Value, Any]] = {}
+        self._changed = len(journal.changed)
+        self._lost, self._unclear = len(m.lost), len(outline.unclear)
+
+    def add(self, journal: Journal, value: Any) -> None:
+        """Something is about to be changed."""
+        if isinstance(value, SuperValue):
+            value = value.start
+        if id(value) in self._values or self._before.is_new(journal, value):
+            return
+        held = _content(value)
+        if held is None:
+            journal.unsettled += 1
+        else:
+            self._values[id(value)] = value, held
+
+    def restore(self, m: Machine, outline: Outline, journal: Journal) -> None:
+        """Everything holds again what it held."""
+        for value, held in self._values.values():
+            _put_back(value, held)
+        self._values.clear()
+        m.hooks.clear()  # classes may have got one
+        while len(m.lost) > self._lost:
+            m.lost.popitem()
+        del outline.unclear[self._unclear :]
+        del journal.changed[self._changed :]
+
+
+def _content(value: Value) -> Any:
+    """What something holds; None where that is not known."""
+    match value:
+        case Instance():
+            return dict(items_of(value.attrs)), value.tainted, value.data
+        case ClassValue():
+            return dict(value.namespace)
+        case Function():
+            return dict(value.attrs)
+        case Open():
+            return dict(value.names)
+        case Tensor():
+            return dict(value.extra)
+        case dict():
+            return dict(items_of(value))
+        case list() | set():
+            return value.copy()
+        case _:
+            return None
+
+
+def _put_back(value: Value, held: Any) -> None:
+    match value:
+        case Instance():
+            attrs, value.tainted, value.data = held
+            _fill(value.attrs, attrs)
+        case ClassValue():
+            _fill(value.namespace, held)
+        case Function():
+            _fill(value.attrs, held)
+        case Open():
+            _fill(value.names, held)
+        case Tensor():
+            _fill(value.extra, held)
+        case list():
+            value[:] = held
+        case _:
+            _fill(value, held)
+
+
+def _fill(place: Any, held: Any) -> None:
+    place.clear()
+    place.update(held)
+
+
+__all__ = ["Journal", "Mark", "Saved"]
