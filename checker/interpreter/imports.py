@@ -75,7 +75,11 @@ def _bind_one(m: Machine, module: ModuleValue, stmt: ast.ImportFrom, name: str) 
     for alias in stmt.names:
         if (alias.asname or alias.name) == name:
             base = absolute_name(module, stmt)
-            value = m.run_in(frame, partial(import_from, m, base, alias.name))
+            try:
+                value = m.run_in(frame, partial(import_from, m, base, alias.name))
+            except (Raised, Stuck):
+                module.done.discard((id(stmt), name))  # whoever needs it sees the error again
+                raise
             module.scope.names[name] = value
 
 

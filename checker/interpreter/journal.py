@@ -57,10 +57,14 @@ class Journal:
 class Mark:
     """A place in a run: what was there then, and what has been answered."""
 
-    __slots__ = ("answers", "beliefs", "born", "changed", "decisions", "state", "stored", "writes")
+    __slots__ = (
+        *("answers", "beliefs", "born", "changed", "decisions", "state", "steps", "stored"),
+        "writes",
+    )
 
     def __init__(self, m: Machine, outline: Outline, journal: Journal) -> None:
         self.born = next(births)
+        self.steps = m.steps
         self.changed = len(journal.changed)
         self.writes = len(journal.writes)
         self.decisions = len(m.decisions)

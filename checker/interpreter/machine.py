@@ -150,6 +150,7 @@ class Machine:
         self.decisions: list[Decision] = []
         self.engine = engine
         self.limits = limits
+        self.most_steps = limits.steps
         self.frames: list[Frame] = []
         self.modules: dict[str, ModuleValue] = {}
         self.running: list[tuple[ModuleValue, ast.stmt]] = []
@@ -306,8 +307,12 @@ class Machine:
             self.late = elapsed > self.limits.seconds and time.process_time() > self.deadline
         if self.late:
             OUT_OF_TIME.append(self.engine)
-        if self.late or self.steps > self.limits.steps:
+        if self.is_over():
             raise self.stuck("the checked code takes too many steps (an endless loop?)")
+
+    def is_over(self) -> bool:
+        """Whether more was done than may be."""
+        return self.late or self.steps > self.most_steps
 
     def check_size(self, count: Any) -> None:
         """Refuses sequences that are too long."""

@@ -33,6 +33,10 @@ if TYPE_CHECKING:
 
 _MOST = 8
 """Conditions that one call may meet; the work grows with their number."""
+_STEPS = 4096
+"""What following all other ways of a call may take, unless the first one took much."""
+_TIMES = 8
+"""How many times the steps of the first way following all others may take."""
 
 
 @dataclass(slots=True, eq=False)
@@ -196,6 +200,7 @@ def _merged(
     """
     merging, asked = outline.merging, m.decisions[before.decisions :]
     assert merging is not None
+    took = m.steps - before.steps
     if len(asked) > _MOST or not before.is_kept(m, outline, journal):
         raise Differ
     given = m.script + (True,) * (before.decisions - len(m.script))
@@ -205,6 +210,7 @@ def _merged(
     ways.learn((), asked, refused=False)
     saved = Saved(m, outline, journal, before)
     around, journal.saved = journal.saved, saved
+    most, m.most_steps = m.most_steps, min(m.most_steps, m.steps + max(_STEPS, _TIMES * took))
     try:
         while (script := ways.next()) is not None:
             before.go_back(m, outline)
@@ -232,6 +238,7 @@ def _merged(
         raise
     finally:
         journal.saved = around
+        m.most_steps = most
     written.merge()
     return found
 

@@ -139,6 +139,10 @@ class Outline:
         try:
             calls.call(m, init[0], [instance, *args], parts.fitting(m, init[0], args, kwargs))
         except (Raised, Stuck) as error:
+            if m.is_over():  # it may be built when there is more time
+                self.pending[id(instance)] = found
+                instance.attrs.clear()
+                raise
             instance.tainted = m.unknown(said(error), harmless=True)
             if isinstance(error, Raised) and error.certain:
                 raise

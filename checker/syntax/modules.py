@@ -166,7 +166,8 @@ def parse_module(
 def holds(text: bytes, word: str) -> tuple[bool, bool]:
     """Whether a file holds a word, and whether it seems to define a class of that name."""
     wanted = word.encode()
-    return wanted in text, b"class " + wanted in text
+    held = wanted in text
+    return held, held and b"class " + wanted in text
 
 
 class Workspace:
