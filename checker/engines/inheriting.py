@@ -16,7 +16,8 @@ if TYPE_CHECKING:
 
 _LINES = re.MULTILINE
 _CLASS = re.compile(rb"^[ \t]*class\s+(\w+)((?:[^:#]|#[^\n]*)*):", _LINES)
-_ALIAS = re.compile(rb"\b(\w+)\s+as\s+(\w+)")
+# in an import no other word follows, as one does in a sentence of a remark
+_ALIAS = re.compile(rb"\b(\w+)\s+as\s+(\w+)[ \t\f]*(?![ \t\f\w])")
 # up to the next line that begins at the margin; another binding may stand among those
 _BOUND = re.compile(
     rb"^[ \t]*(\w+)[ \t]*(?::[^=\n]*)?=(?!=)(?=([^\n]*(?:\n(?:[ \t)\]}#][^\n]*)?)*))", _LINES

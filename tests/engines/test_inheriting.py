@@ -16,6 +16,19 @@ COUNT = {
     "it inherits under another name": (
         "from p.base import Base as Mine\nclass Other(Mine):\n    pass\n"
     ),
+    "it inherits under another name, given among several": (
+        "from p.base import (\n    Part as Some,\n    Base as Mine,  # ours\n)\n"
+        "class Other(Mine):\n    pass\n"
+    ),
+    "it inherits under another name, with more on the line": (
+        "from p.base import Base as Mine; import os\nclass Other(Mine):\n    pass\n"
+    ),
+    "it inherits under another name, with a remark right after it": (
+        "from p.base import Base as Mine#ours\nclass Other(Mine):\n    pass\n"
+    ),
+    "it inherits under another name, at the end of a line that goes on": (
+        "from p.base import Base as Mine, \\\n    Part\nclass Other(Mine):\n    pass\n"
+    ),
     "it inherits from an alias": (
         "from p.base import Base\nMine = Base\nclass Other(Mine):\n    pass\n"
     ),
@@ -55,6 +68,9 @@ COUNT = {
 }
 MIDDLE = "from p.base import Base\nclass Middle(Base):\n    pass\n"
 DO_NOT = {
+    "a remark says what the class is used as": (
+        '"""With Base as the model."""\nnames = ["the", "model"]\nclass Other:\n    pass\n'
+    ),
     "it uses another class of that file": (
         "from p.base import Part\nclass Other(Part):\n    pass\n"
     ),
