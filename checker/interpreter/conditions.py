@@ -209,6 +209,9 @@ def identity(value: Unknown) -> tuple[Value, ...]:
     """What is equal for two unknown values of which the same is answered."""
     if isinstance(value, Condition):
         return *_fact(value.of), value.constants, value.negated
+    if isinstance(value, Junction):
+        operands = tuple(map(identity, value.operands))
+        return *_fact(value), operands, value.conjunction, value.holds
     return _fact(value)
 
 

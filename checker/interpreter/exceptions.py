@@ -28,7 +28,8 @@ def run_try(m: Machine, frame: Frame, stmt: ast.Try) -> Signal | None:
     from checker.interpreter.statements import run_block
 
     try:
-        signal = _guarded(m, frame, stmt)
+        with swallowing(m, bool(stmt.finalbody)):
+            signal = _guarded(m, frame, stmt)
     except Raised:
         final = run_block(m, frame, stmt.finalbody)
         if final is not None:
@@ -174,19 +175,29 @@ def _with_items(
     if not items:
         return run_block(m, frame, body)
     manager = enter(m, frame, items[0])
-    if m.journal is not None:
-        m.journal.managed += 1
     try:
-        signal = _with_items(m, frame, items[1:], body)
+        with swallowing(m):
+            signal = _with_items(m, frame, items[1:], body)
     except Raised as raised:
         if leave(m, manager, raised):
             return None
         raise
-    finally:
-        if m.journal is not None:
-            m.journal.managed -= 1
     leave(m, manager, None)
     return signal
+
+
+@contextmanager
+def swallowing(m: Machine, here: bool = True) -> Iterator[None]:
+    """What is raised in there may go no further: by a context manager, or a `finally` block."""
+    journal = m.journal if here else None
+    if journal is None:
+        yield
+        return
+    journal.managed += 1
+    try:
+        yield
+    finally:
+        journal.managed -= 1
 
 
 def enter(m: Machine, frame: Frame, item: ast.withitem) -> Value:

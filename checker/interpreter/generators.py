@@ -192,7 +192,8 @@ def _with_items(m: Machine, frame: Frame, items: list[ast.withitem], body: list[
         return (yield from _block(m, frame, body))
     manager = exceptions.enter(m, frame, items[0])
     try:
-        signal = yield from _with_items(m, frame, items[1:], body)
+        with exceptions.swallowing(m):
+            signal = yield from _with_items(m, frame, items[1:], body)
     except Raised as raised:
         if exceptions.leave(m, manager, raised):
             return None
@@ -203,7 +204,8 @@ def _with_items(m: Machine, frame: Frame, items: list[ast.withitem], body: list[
 
 def _try(m: Machine, frame: Frame, stmt: ast.Try) -> Body:
     try:
-        signal = yield from _guarded(m, frame, stmt)
+        with exceptions.swallowing(m):
+            signal = yield from _guarded(m, frame, stmt)
     except Raised:
         final = yield from _block(m, frame, stmt.finalbody)
         if final is not None:

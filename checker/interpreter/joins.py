@@ -10,7 +10,7 @@ from checker.interpreter import conditions, outline_kinds
 from checker.interpreter import outline_parts as parts
 from checker.interpreter.open_values import Open, Untouching
 from checker.interpreter.outline import MISSING, is_summarised
-from checker.interpreter.storages import Loose, Root
+from checker.interpreter.storages import Loose, Root, root_of
 from checker.interpreter.tensors import Tensor, arranged, fresh_input
 from checker.interpreter.values import (
     ClassValue,
@@ -25,7 +25,8 @@ from checker.interpreter.values import (
 if TYPE_CHECKING:
     from checker.interpreter.journal import Journal, Mark
     from checker.interpreter.machine import Machine
-    from checker.interpreter.outline import Outline
+    from checker.interpreter.outline import Outline, Stored
+    from checker.interpreter.storages import Storage
 
 SEVERAL = "depends on conditions that nothing decides"
 """Why nothing is known of what stands for several values."""
@@ -47,15 +48,20 @@ class Ended:
 class Join:
     """Puts two results together, of which either may be what comes of something.
 
-    Of what differs nothing is known, if it was made in there.
+    Of what differs nothing is known, if it was made in there. `kept` are tensors that were put into
+    lists: those are followed.
     """
 
-    def __init__(self, m: Machine, outline: Outline, journal: Journal, before: Mark) -> None:
+    def __init__(
+        self, m: Machine, outline: Outline, journal: Journal, before: Mark, kept: list[Stored]
+    ) -> None:
+        self._kept = {id(tensor) for tensor, _, _ in kept}
         self._m = m
         self._outline = outline
         self._journal = journal
         self._before = before
         self._known: dict[tuple[int, int], Value] = {}
+        self._parts: dict[tuple[int, Storage], tuple[int, int]] = {}
 
     def of(self, one: Value, two: Value) -> Value:
         """What stands for both.
@@ -83,7 +89,8 @@ class Join:
                 return self._module(one, two)
             if isinstance(one, Tensor):
                 return self._tensor(one, two)
-        if self._is_lost(one) and self._is_lost(two):
+        key = id(one), id(two)
+        if self._is_lost(one, 0, key) and self._is_lost(two, 1, key):
             return self._m.unknown(f"what {SEVERAL}", harmless=True)
         raise Differ
 
@@ -92,10 +99,10 @@ class Join:
         return {name: self.of(one.get(name, MISSING), two.get(name, MISSING)) for name in every}
 
     def _module(self, one: Instance, two: Instance) -> Value:
-        made = outline_kinds.either(self._m, self._outline, one, two, "a module")
-        if isinstance(made, Unknown):
-            raise Differ
-        return made
+        new = all(self._before.is_new(self._journal, part) for part in (one, two))
+        if not new or parts.common(one.cls, two.cls) is None:
+            raise Differ  # what they do is followed
+        return outline_kinds.either(self._m, self._outline, one, two, "a module")
 
     def _tensor(self, one: Tensor, two: Tensor) -> Value:
         """A tensor that may be anything, like what parts of layers give.
@@ -105,9 +112,16 @@ class Join:
         old = [part for part in (one, two) if not self._before.is_new(self._journal, part)]
         shape = one.shape(self._m)
         several = any(self._outline.several(part) is not None for part in (one, two))
-        if len(old) == 2 or several:
+        noted = any(part.extra or id(part) in self._kept for part in (one, two))
+        if len(old) == 2 or several or noted:
             raise Differ
-        alike = one.kind == two.kind and shape == two.shape(self._m)
+        for side, part in enumerate((one, two)):
+            self._claim(part, side, (id(one), id(two)))
+        alike = (
+            (one.kind, one.integer, one.parameter, one.buffer, one.requires_grad)
+            == (two.kind, two.integer, two.parameter, two.buffer, two.requires_grad)
+            == (one.kind, one.integer, False, False, False)
+        ) and shape == two.shape(self._m)
         whole = all(type(part.storage) is Root for part in (one, two) if part not in old)
         if not alike or not whole:
             if old:
@@ -115,29 +129,48 @@ class Join:
             return self._m.unknown(f"what {SEVERAL}", harmless=True)
         self._outline.calls += 1
         made = fresh_input(self._m, f"one of several {self._outline.calls}", shape, one.kind)
+        made.integer = one.integer
         if old:
             source = arranged(self._m, old[0])
             made.storage = Loose(self._m, source.storage, made.storage.term(self._m))
         return made
 
-    def _is_lost(self, value: Value) -> bool:
+    def _claim(self, part: Tensor, side: int, key: tuple[int, int]) -> None:
+        """Notes which result a new tensor's values belong to.
+
+        Raises:
+            Differ: to another one, too: what is written to that is seen in this one.
+        """
+        if self._before.is_new(self._journal, part):
+            place = side, root_of(part.storage)
+            if self._parts.setdefault(place, key) != key:
+                raise Differ
+
+    def _is_lost(self, value: Value, side: int, key: tuple[int, int]) -> bool:
         """Whether it may be forgotten what a value is: nothing else is changed through it."""
         if isinstance(value, tuple):
-            return all(map(self._is_lost, value))
+            return all(self._is_lost(item, side, key) for item in value)
         if isinstance(value, Tensor):
-            return self._before.is_new(self._journal, value)
+            self._claim(value, side, key)
+            return self._before.is_new(self._journal, value) and not value.extra
         if isinstance(value, Open):
             return not value.names
         if isinstance(value, Instance):  # of a class of ours, whose methods touch nothing else
             new = self._before.is_new(self._journal, value) and value.data is None
+            held = value.attrs.values()
             return (
-                new and is_summarised(value.cls) and all(map(self._is_lost, value.attrs.values()))
+                new
+                and is_summarised(value.cls)
+                and all(self._is_lost(item, side, key) for item in held)
             )
+        if isinstance(value, Function):
+            return value.closure is None
         return value is MISSING or parts.is_plain(value) or type(value) in _LOST
 
 
 _UNKNOWN = frozenset((Unknown, Untouching, conditions.Condition, conditions.Junction))
 _LOST = _UNKNOWN | {Poly, External, Function, ClassValue, ModuleValue}
-"""Values that are never changed; a function of which nothing is known is one that may be called."""
+"""Values that are never changed. What is given to a function of which nothing is known is forgotten;
+one that reaches more than that (a closure) is not lost."""
 
 __all__ = ["SEVERAL", "Differ", "Ended", "Join"]

@@ -49,7 +49,8 @@ class Journal:
 
     def changes(self, value: Any) -> None:
         """Something is about to be changed."""
-        self.changed.append(value)
+        # a tensor may be given another storage: it counts which one it has until then
+        self.changed.append(root_of(value.storage) if isinstance(value, Tensor) else value)
         if self.saved is not None:
             self.saved.add(self, value)
 
@@ -133,10 +134,16 @@ class Saved:
     """What is changed from now on of what there was at a mark, with what it holds now."""
 
     def __init__(self, m: Machine, outline: Outline, journal: Journal, before: Mark) -> None:
+        self._frames = m.frames
         self._before = before
         self._values: dict[int, tuple[Value, Any]] = {}
         self._changed = len(journal.changed)
         self._lost, self._unclear = len(m.lost), len(outline.unclear)
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether everything holds what it held."""
+        return not self._values
 
     def add(self, journal: Journal, value: Any) -> None:
         """Something is about to be changed."""
@@ -145,7 +152,8 @@ class Saved:
         if id(value) in self._values or self._before.is_new(journal, value):
             return
         held = _content(value)
-        if held is None:
+        if held is None or any(frame.top_level is not None for frame in self._frames):
+            # nor can what a module does when it is evaluated, for that is done once
             journal.unsettled += 1
         else:
             self._values[id(value)] = value, held
@@ -174,7 +182,7 @@ def _content(value: Value) -> Any:
         case Open():
             return dict(value.names)
         case Tensor():
-            return dict(value.extra)
+            return dict(value.extra), value.storage, value.axes, value.kind, value.requires_grad
         case dict():
             return dict(items_of(value))
         case list() | set():
@@ -195,7 +203,8 @@ def _put_back(value: Value, held: Any) -> None:
         case Open():
             _fill(value.names, held)
         case Tensor():
-            _fill(value.extra, held)
+            extra, value.storage, value.axes, value.kind, value.requires_grad = held
+            _fill(value.extra, extra)
         case list():
             value[:] = held
         case _:

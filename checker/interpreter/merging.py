@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from checker.graph.terms import Term
     from checker.interpreter.journal import Journal
     from checker.interpreter.machine import Frame, Machine
-    from checker.interpreter.outline import Outline
+    from checker.interpreter.outline import Outline, Stored
     from checker.interpreter.statements import Signal
     from checker.interpreter.storages import Root
 
@@ -95,7 +95,8 @@ def is_left_open(m: Machine, before: Mark, test: Value) -> bool:
         return False
     assert m.outline is not None
     assert m.journal is not None
-    return before.is_kept(m, m.outline, m.journal)
+    kept = before.is_kept(m, m.outline, m.journal)
+    return kept and not before.written(m.journal)  # the condition is looked at once more
 
 
 def condition(
@@ -160,7 +161,6 @@ def call(m: Machine, node: ast.AST, work: Callable[[], Value]) -> Value:
         return found
     finally:
         m.script = outer
-    before.go_back(m, outline)
     merging.merged.add(node)
     merging.tried = True
     return merged
@@ -205,6 +205,9 @@ def _merged(
         raise Differ
     given = m.script + (True,) * (before.decisions - len(m.script))
     written = _Written(m, merging, before, journal)
+    kept = outline.stored[before.stored :]
+    old = _old(journal, before, kept)
+    again = [entry for entry in kept if not before.is_new(journal, entry[0])]
     ways = Ways()
     ways.next()
     ways.learn((), asked, refused=False)
@@ -227,8 +230,11 @@ def _merged(
                 raise Differ
             ways.learn(script, m.decisions[before.decisions :], refused=refused)
             if not refused:
+                kept += outline.stored[before.stored :]
+                if _old(journal, before, outline.stored[before.stored :]) != old:
+                    raise Differ
                 written.add()
-                found = Join(m, outline, journal, before).of(found, other)
+                found = Join(m, outline, journal, before, kept).of(found, other)
     except (Raised, Stuck, Differ):
         saved.restore(m, outline, journal)
         written.go_back()
@@ -239,14 +245,26 @@ def _merged(
     finally:
         journal.saved = around
         m.most_steps = most
+    before.go_back(m, outline)
+    outline.stored += again
     written.merge()
     return found
+
+
+def _old(journal: Journal, before: Mark, kept: list[Stored]) -> list[tuple[int, Term]]:
+    """Which tensors that were there before were put into lists, and what they held then."""
+    return [(id(part), term) for part, term, _ in kept if not before.is_new(journal, part)]
 
 
 def _refuses(m: Machine, journal: Journal, raised: Raised) -> bool:
     """Whether the server ends with what was raised, on purpose: it does not take these answers."""
     says = raised.explicit or raised.type_name not in outline_building.REFUSALS
-    return says and not m.trying and not journal.managed
+    heard = any(cls.name in _HEARD for cls in raised.value.cls.mro)
+    return says and not heard and not m.trying and not journal.managed
+
+
+_HEARD = frozenset(("AttributeError", "StopIteration", "GeneratorExit", "LookupError"))
+"""Exceptions by which Python itself is told something: `hasattr`, a loop, `in`."""
 
 
 class _Written:

@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from checker.location import Location
 
 MISSING = object()
+Stored = tuple[Tensor, "Term", "Location | None"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -77,7 +78,7 @@ class Outline:
     awaited: int | None = None
     depth: int = 0
     calls: int = 0
-    stored: list[tuple[Tensor, Term, Location | None]] = field(default_factory=list)
+    stored: list[Stored] = field(default_factory=list)
     choices: dict[int, list[ClassValue]] = field(default_factory=dict)
     kept: list[ClassValue] = field(default_factory=list)
     joined: dict[int, Joined] = field(default_factory=dict)
@@ -132,6 +133,8 @@ class Outline:
             return
         self.building.append(instance)
         outer, self.depth = self.depth, 0
+        if m.journal is not None and m.journal.saved is not None and not m.journal.saved.is_empty:
+            m.journal.unsettled += 1  # it is built of what is changed only in this way
         # the server built it where it was made, whether or not it comes to where it is asked for
         around, self.doubtful = self.doubtful, int(id(instance) in self.unsure)
         journal, m.journal = m.journal, None  # it is no deed of the call that asks for it
@@ -145,6 +148,8 @@ class Outline:
                 raise
             instance.tainted = m.unknown(said(error), harmless=True)
             if isinstance(error, Raised) and error.certain:
+                if journal is not None:
+                    journal.unsettled += 1  # it is said only once
                 raise
             m.check_budget()
         finally:

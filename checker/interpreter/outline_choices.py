@@ -9,7 +9,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
-from checker.interpreter import conditions, expressions, outline_kinds
+from checker.interpreter import conditions, exceptions, expressions, outline_kinds
 from checker.interpreter.outline import said
 from checker.interpreter.values import Raised, Stuck, Unknown, Value
 from checker.syntax.remembering import remembered
@@ -29,7 +29,8 @@ def bool_op(m: Machine, frame: Frame, node: ast.BoolOp) -> Value:
     value: Value = None
     for operand in node.values:
         try:
-            value = expressions.evaluate(m, frame, operand)
+            with exceptions.swallowing(m, bool(unknown)):
+                value = expressions.evaluate(m, frame, operand)
             frame.node = node
             if isinstance(value, Unknown):
                 m.asked += 1
@@ -38,7 +39,8 @@ def bool_op(m: Machine, frame: Frame, node: ast.BoolOp) -> Value:
             last = operand is node.values[-1]
             if last and not unknown:
                 return value
-            holds = m.truth(value, "and/or")
+            with exceptions.swallowing(m, bool(unknown)):
+                holds = m.truth(value, "and/or")
         except (Raised, Stuck) as error:
             m.check_budget()
             if not unknown:
@@ -63,6 +65,12 @@ def if_exp(m: Machine, frame: Frame, node: ast.IfExp, test: Unknown) -> Value:
         one = expressions.evaluate(m, frame, node.body)
         two = expressions.evaluate(m, frame, node.orelse)
     return outline_kinds.either(m, m.outline, one, two, "a conditional expression")
+
+
+@remembered()
+def binds_within(test: ast.expr) -> bool:
+    """Whether a condition binds names: to look at it once more would bind them anew."""
+    return any(isinstance(inner, ast.NamedExpr) for inner in ast.walk(test))
 
 
 @remembered()

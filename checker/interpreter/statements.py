@@ -198,7 +198,8 @@ def _return(m: Machine, frame: Frame, stmt: ast.Return) -> Signal:
 
 def _if(m: Machine, frame: Frame, stmt: ast.If) -> Signal | None:
     mark = len(m.reads)
-    before = merging.mark(m) if m.journal is not None and merging.is_open(m, stmt) else None
+    merges = m.journal is not None and merging.is_open(m, stmt)
+    before = merging.mark(m) if merges and not outline_choices.binds_within(stmt.test) else None
     test = expressions.evaluate(m, frame, stmt.test)
     if isinstance(test, Unknown):
         if m.outline is not None:
