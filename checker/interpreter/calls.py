@@ -19,7 +19,7 @@ from checker.interpreter import (
     statements,
 )
 from checker.interpreter.machine import Frame, Machine
-from checker.interpreter.open_values import Maybe
+from checker.interpreter.open_values import Maybe, Uncalled
 from checker.interpreter.values import (
     BoundMethod,
     ClassMethod,
@@ -72,6 +72,8 @@ def call(m: Machine, function: Value, args: list[Value], kwargs: dict[str, Value
             return _instance(m, function, args, kwargs)
         case Maybe(item=item):
             return call(m, item, args, kwargs)
+        case Uncalled(reason=reason):
+            raise m.stuck(f"a call of {reason}")
         case Unknown():
             havoc.forget(m, function, [*args, *kwargs.values()])
             return function

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from typing import TYPE_CHECKING
 
 from checker.interpreter import attributes, calls, expressions, fallbacks
@@ -15,10 +15,13 @@ from checker.interpreter.values import (
     Unknown,
     Value,
 )
+from checker.syntax.remembering import remembered
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from contextlib import AbstractContextManager
 
+    from checker.interpreter.journal import Journal
     from checker.interpreter.machine import Frame, Machine
     from checker.interpreter.statements import Signal
 
@@ -28,7 +31,7 @@ def run_try(m: Machine, frame: Frame, stmt: ast.Try) -> Signal | None:
     from checker.interpreter.statements import run_block
 
     try:
-        with swallowing(m, bool(stmt.finalbody)):
+        with swallowing(m, leads_on(stmt)):
             signal = _guarded(m, frame, stmt)
     except Raised:
         final = run_block(m, frame, stmt.finalbody)
@@ -37,6 +40,13 @@ def run_try(m: Machine, frame: Frame, stmt: ast.Try) -> Signal | None:
         raise
     final = run_block(m, frame, stmt.finalbody)
     return final if final is not None else signal
+
+
+@remembered()
+def leads_on(stmt: ast.Try) -> bool:
+    """Whether the `finally` block may go on somewhere else, whatever was raised."""
+    parts = (part for inner in stmt.finalbody for part in ast.walk(inner))
+    return any(isinstance(part, (ast.Return, ast.Break, ast.Continue)) for part in parts)
 
 
 def _guarded(m: Machine, frame: Frame, stmt: ast.Try) -> Signal | None:
@@ -186,18 +196,21 @@ def _with_items(
     return signal
 
 
-@contextmanager
-def swallowing(m: Machine, here: bool = True) -> Iterator[None]:
+def swallowing(m: Machine, here: bool = True) -> AbstractContextManager[None]:
     """What is raised in there may go no further: by a context manager, or a `finally` block."""
-    journal = m.journal if here else None
-    if journal is None:
-        yield
-        return
+    return _NOTHING if m.journal is None or not here else _swallowing(m.journal)
+
+
+@contextmanager
+def _swallowing(journal: Journal) -> Iterator[None]:
     journal.managed += 1
     try:
         yield
     finally:
         journal.managed -= 1
+
+
+_NOTHING = nullcontext()
 
 
 def enter(m: Machine, frame: Frame, item: ast.withitem) -> Value:

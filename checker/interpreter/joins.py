@@ -8,16 +8,14 @@ from typing import TYPE_CHECKING
 from checker.graph.dims import Poly
 from checker.interpreter import conditions, outline_kinds
 from checker.interpreter import outline_parts as parts
-from checker.interpreter.open_values import Open, Untouching
+from checker.interpreter.open_values import Open, Uncalled, Untouching
 from checker.interpreter.outline import MISSING, is_summarised
 from checker.interpreter.storages import Loose, Root, root_of
 from checker.interpreter.tensors import Tensor, arranged, fresh_input
 from checker.interpreter.values import (
-    ClassValue,
     External,
     Function,
     Instance,
-    ModuleValue,
     Unknown,
     Value,
 )
@@ -90,8 +88,12 @@ class Join:
             if isinstance(one, Tensor):
                 return self._tensor(one, two)
         key = id(one), id(two)
-        if self._is_lost(one, 0, key) and self._is_lost(two, 1, key):
-            return self._m.unknown(f"what {SEVERAL}", harmless=True)
+        called = _is_function(one) or _is_function(two)
+        if all(_is_function(v) or self._is_lost(v, i, key) for i, v in enumerate((one, two))):
+            why = f"what {SEVERAL}"
+            if called:
+                return Uncalled(why, self._m.location())
+            return self._m.unknown(why, harmless=True)
         raise Differ
 
     def _names(self, one: dict[str, Value], two: dict[str, Value]) -> dict[str, Value]:
@@ -163,14 +165,19 @@ class Join:
                 and is_summarised(value.cls)
                 and all(self._is_lost(item, side, key) for item in held)
             )
-        if isinstance(value, Function):
-            return value.closure is None
         return value is MISSING or parts.is_plain(value) or type(value) in _LOST
 
 
 _UNKNOWN = frozenset((Unknown, Untouching, conditions.Condition, conditions.Junction))
-_LOST = _UNKNOWN | {Poly, External, Function, ClassValue, ModuleValue}
-"""Values that are never changed. What is given to a function of which nothing is known is forgotten;
-one that reaches more than that (a closure) is not lost."""
+_LOST = _UNKNOWN | {Poly}
+"""Values that are never changed, and change nothing but what they are given, which is forgotten."""
+
+
+def _is_function(value: Value) -> bool:
+    """Whether a value is never changed, but what it does when it is called is followed."""
+    if isinstance(value, Function):
+        return value.closure is None and not value.attrs
+    return isinstance(value, (External, Uncalled))
+
 
 __all__ = ["SEVERAL", "Differ", "Ended", "Join"]

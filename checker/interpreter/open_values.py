@@ -37,6 +37,11 @@ class Untouching(Unknown):
     """Something unknown of which is known that it changes nothing that it is given."""
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Uncalled(Unknown):
+    """One of several functions, or none: what a call of it would do is not known."""
+
+
 def attribute(value: Open, name: str) -> Value:
     """What stands under a key: what is given, else something unknown that may have parts."""
     if name in value.names:
