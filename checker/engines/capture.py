@@ -142,7 +142,7 @@ def _run(asked: _Asked) -> Captured:
     while (found := _captured(asked, merging=merging)) is None:
         merging.begin()  # each time there is more that is not merged
     said = (found.reason, *found.decisions)
-    if merging.tried and not found.is_plain and not (found.is_stuck and SEVERAL not in said[0]):
+    if merging.tried and not found.is_plain:
         found = _captured(asked)
         said = (found.reason, *found.decisions)
     if not found.is_decided and any(DIFFERS in text for text in said):

@@ -108,8 +108,11 @@ def condition(
     """
     from checker.interpreter.statements import ended
 
-    assert m.outline is not None
-    before.go_back(m, m.outline)
+    outline = m.outline
+    assert outline is not None
+    assert outline.merging is not None
+    asked = [decision.text for decision in m.decisions[before.decisions :]]
+    before.go_back(m, outline)
     names = frame.scope.names
     old = dict(dict.items(names))
 
@@ -119,7 +122,12 @@ def condition(
         kind, value = ("", None) if signal is None else (signal.kind, signal.value)
         return Ended(kind, value, dict(dict.items(names)))
 
-    end = call(m, stmt, run)
+    try:
+        end = call(m, stmt, run)
+    finally:
+        now = [decision.text for decision in m.decisions[before.decisions :]]
+        if stmt in outline.merging.apart and now[: len(asked)] != asked:
+            outline.merging.stale = True  # a run that does not merge it asks in another order
     _put(names, end.names)
     return ended(end.kind, end.value) if end.kind else None
 
