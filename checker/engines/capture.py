@@ -142,7 +142,8 @@ def _run(asked: _Asked) -> Captured:
     while (found := _captured(asked, merging=merging)) is None:
         merging.begin()  # each time there is more that is not merged
     said = (found.reason, *found.decisions)
-    if merging.tried and not found.is_plain:
+    apart = found.is_stuck and SEVERAL not in said[0] and not said[0].startswith(_DIFFER)
+    if merging.tried and not found.is_plain and not apart:
         found = _captured(asked)
         said = (found.reason, *found.decisions)
     if not found.is_decided and any(DIFFERS in text for text in said):
@@ -197,12 +198,13 @@ def _captured(
     return replace(doubted, refused=False)
 
 
+_DIFFER = "depends on a condition that nothing decides"
 _REFUSED = "each of many ways to answer what nothing decides {}, but there are others"
 
 
 def _undecided(question: Question, decision: Decision, one: Captured, other: Captured) -> Captured:
     text = decision.text.replace("fact: ", "")
-    reason = f"depends on a condition that nothing decides: {text} ({one.said}, or {other.said})"
+    reason = f"{_DIFFER}: {text} ({one.said}, or {other.said})"
     return Captured(question.target, question.ids, reason=reason, place=decision.location)
 
 

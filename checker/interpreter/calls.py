@@ -72,15 +72,20 @@ def call(m: Machine, function: Value, args: list[Value], kwargs: dict[str, Value
             return _instance(m, function, args, kwargs)
         case Maybe(item=item):
             return call(m, item, args, kwargs)
-        case Uncalled(reason=reason):
-            raise m.stuck(f"a call of {reason}")
         case Unknown():
-            havoc.forget(m, function, [*args, *kwargs.values()])
-            return function
+            return _unknown(m, function, args, kwargs)
         case External(path=path):
             return call_undescribed(m, path, args, kwargs)
         case _:
             raise m.exception("TypeError", f"'{type_name(function)}' object is not callable")
+
+
+def _unknown(m: Machine, function: Unknown, args: list[Value], kwargs: dict[str, Value]) -> Unknown:
+    """What is given to something unknown is not known any more."""
+    if isinstance(function, Uncalled):
+        raise m.stuck(f"a call of {function.reason}")
+    havoc.forget(m, function, [*args, *kwargs.values()])
+    return function
 
 
 def _instance(m: Machine, function: Instance, args: list[Value], kwargs: dict[str, Value]) -> Value:

@@ -91,6 +91,8 @@ def run_top_level(m: Machine, module: ModuleValue, stmt: ast.stmt) -> None:
     frame = Frame(module.scope, module, "<module>", top_level=stmt)
     m.running.append((module, stmt))
     building = m.outline.apart() if m.outline is not None else []
+    journal, m.journal = m.journal, None  # it is no deed of the call that asks for it
+    asked = len(m.decisions)
     try:
         m.run_in(frame, lambda: statements.run_statement(m, frame, stmt))
     except (Raised, Stuck):
@@ -100,6 +102,9 @@ def run_top_level(m: Machine, module: ModuleValue, stmt: ast.stmt) -> None:
         m.running.pop()
         if m.outline is not None:
             m.outline.building = building
+        m.journal = journal
+        if journal is not None and len(m.decisions) > asked:
+            journal.unsettled += 1  # what a module holds is evaluated once
 
 
 def _touch(m: Machine, module: ModuleValue) -> None:

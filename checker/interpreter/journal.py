@@ -19,6 +19,8 @@ from checker.interpreter.values import (
 )
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from checker.graph.terms import Term
     from checker.interpreter.machine import Machine
     from checker.interpreter.outline import Outline
@@ -134,16 +136,14 @@ class Saved:
     """What is changed from now on of what there was at a mark, with what it holds now."""
 
     def __init__(self, m: Machine, outline: Outline, journal: Journal, before: Mark) -> None:
-        self._frames = m.frames
         self._before = before
         self._values: dict[int, tuple[Value, Any]] = {}
         self._changed = len(journal.changed)
         self._lost, self._unclear = len(m.lost), len(outline.unclear)
 
-    @property
-    def is_empty(self) -> bool:
-        """Whether everything holds what it held."""
-        return not self._values
+    def has(self, values: Iterable[Value]) -> bool:
+        """Whether one of several things is changed."""
+        return any(id(value) in self._values for value in values)
 
     def add(self, journal: Journal, value: Any) -> None:
         """Something is about to be changed."""
@@ -152,8 +152,7 @@ class Saved:
         if id(value) in self._values or self._before.is_new(journal, value):
             return
         held = _content(value)
-        if held is None or any(frame.top_level is not None for frame in self._frames):
-            # nor can what a module does when it is evaluated, for that is done once
+        if held is None:
             journal.unsettled += 1
         else:
             self._values[id(value)] = value, held

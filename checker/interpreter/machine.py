@@ -360,8 +360,6 @@ class Machine:
                 f"too many conditions that neither configuration nor shapes decide ({text})"
             )
         self.decisions.append(Decision(self.location(), text))
-        if self.journal is not None and any(f.top_level is not None for f in self.frames):
-            self.journal.unsettled += 1  # what a module holds is evaluated once
         if self.debug:
             sys.stderr.write(f"undecided: {text} {self.trail()}\n")
         answer = self.script[index] if index < len(self.script) else True

@@ -212,10 +212,7 @@ def _merged(
     if len(asked) > _MOST or not before.is_kept(m, outline, journal):
         raise Differ
     given = m.script + (True,) * (before.decisions - len(m.script))
-    written = _Written(m, merging, before, journal)
-    kept = outline.stored[before.stored :]
-    old = _old(journal, before, kept)
-    again = [entry for entry in kept if not before.is_new(journal, entry[0])]
+    written, kept = _Written(m, merging, before, journal), _Kept(outline, before, journal)
     ways = Ways()
     ways.next()
     ways.learn((), asked, refused=False)
@@ -238,11 +235,9 @@ def _merged(
                 raise Differ
             ways.learn(script, m.decisions[before.decisions :], refused=refused)
             if not refused:
-                kept += outline.stored[before.stored :]
-                if _old(journal, before, outline.stored[before.stored :]) != old:
-                    raise Differ
+                kept.add()
                 written.add()
-                found = Join(m, outline, journal, before, kept).of(found, other)
+                found = Join(m, outline, journal, before, kept.tensors).of(found, other)
     except (Raised, Stuck, Differ):
         saved.restore(m, outline, journal)
         written.go_back()
@@ -254,14 +249,9 @@ def _merged(
         journal.saved = around
         m.most_steps = most
     before.go_back(m, outline)
-    outline.stored += again
+    kept.go_on()
     written.merge()
     return found
-
-
-def _old(journal: Journal, before: Mark, kept: list[Stored]) -> list[tuple[int, Term]]:
-    """Which tensors that were there before were put into lists, and what they held then."""
-    return [(id(part), term) for part, term, _ in kept if not before.is_new(journal, part)]
 
 
 def _refuses(m: Machine, journal: Journal, raised: Raised) -> bool:
@@ -273,6 +263,36 @@ def _refuses(m: Machine, journal: Journal, raised: Raised) -> bool:
 
 _HEARD = frozenset(("AttributeError", "StopIteration", "GeneratorExit", "LookupError"))
 """Exceptions by which Python itself is told something: `hasattr`, a loop, `in`."""
+
+
+class _Kept:
+    """What each way has put into lists: tensors that were there are the same in all of them."""
+
+    def __init__(self, outline: Outline, before: Mark, journal: Journal) -> None:
+        self._outline = outline
+        self._before = before
+        self._journal = journal
+        self.tensors: list[Stored] = []
+        self._old = self._added()
+
+    def add(self) -> None:
+        """Another way has ended.
+
+        Raises:
+            Differ: it has put in other ones.
+        """
+        old = [(id(tensor), term) for tensor, term, _ in self._old]
+        if [(id(tensor), term) for tensor, term, _ in self._added()] != old:
+            raise Differ
+
+    def _added(self) -> list[Stored]:
+        added = self._outline.stored[self._before.stored :]
+        self.tensors += added
+        return [entry for entry in added if not self._before.is_new(self._journal, entry[0])]
+
+    def go_on(self) -> None:
+        """Those are in lists."""
+        self._outline.stored += self._old
 
 
 class _Written:

@@ -133,7 +133,8 @@ class Outline:
             return
         self.building.append(instance)
         outer, self.depth = self.depth, 0
-        if m.journal is not None and m.journal.saved is not None and not m.journal.saved.is_empty:
+        saved = m.journal.saved if m.journal is not None else None
+        if m.journal is not None and saved is not None and saved.has((*args, *kwargs.values())):
             m.journal.unsettled += 1  # it is built of what is changed only in this way
         # the server built it where it was made, whether or not it comes to where it is asked for
         around, self.doubtful = self.doubtful, int(id(instance) in self.unsure)

@@ -64,19 +64,8 @@ START = (
     *("view = last[:]", "function = plain", "def more(x=0):", "    state[0] += 1", "    return x"),
     "numbers = iter([1, 2, 3, 4, 5, 6])",
 )
-NAMES = [
-    "flag",
-    "n",
-    "value",
-    "table",
-    "notes",
-    "state",
-    "pair",
-    "old",
-    "last",
-    "other",
-    "function",
-]
+NAMES = ["flag", "n", "value", "table", "notes", "state", "pair", "old"]
+NAMES += ["last", "other", "function"]
 EFFECTS = (
     *("notes.append(1)", "table['n'] = 1", "self.count += 1", "self.tag = n", "state[0] += 1"),
     *("last.add_(1)", "view.copy_(old)", "old.data = last + 1", "box.held = last", "notes += [n]"),
