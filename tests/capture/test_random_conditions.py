@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import random
 from typing import TYPE_CHECKING, Any
 
@@ -96,6 +97,22 @@ BINDS = (
     *("value = torch.relu if n else torch.tanh", "value = more", "value = lambda: notes.append(1)"),
     *("n = next(numbers, 0)", "value = (n := n + 1)", "value = {'n': n}", "value = [last]"),
 )
+PURE = (
+    *("flag = not flag", "n = n + 1", "value = None", "value = 1", "value = len(kept)", "n = 0"),
+    *("other = last + 0", "last = old + 1", "old = last[:]", "other = last.contiguous()"),
+    *(
+        "pair = (last + 0, old + 1)",
+        "pair = last, last",
+        "last = other * 2",
+        "old, last = last, old",
+    ),
+    *(
+        "other = torch.cat([last, old], dim=0)",
+        "other = hidden",
+        "last = hidden + 0",
+        "other = view",
+    ),
+)
 TESTS = (
     *("flag", "n == 1", "value is None", "notes", "'n' in table", "hasattr(self, 'tag')", "STATE"),
     *("state[0] == 1", "last is other", "len(pair) == 2", "hasattr(old, 'tag')", "COUNT", "n > 1"),
@@ -113,7 +130,7 @@ class Program:
     def __init__(self, chance: random.Random) -> None:
         self.chance = chance
         self.helpers: list[str] = []
-        self.calm = chance.random() < 0.6
+        self.calm = chance.random() < 0.7
         """Most helpers only compute: what comes of them can be merged."""
 
     def test(self) -> str:
@@ -145,7 +162,9 @@ class Program:
             one, two = chance.sample(("last", "old", "other", "n", "None", "function"), 2)
             name = chance.choice(("value", "other", "n", "last", "function"))
             return f"{name} = {one} if {self.test()} else {two}"
-        return chance.choice(BINDS if kind < (0.97 if self.calm else 0.8) else EFFECTS)
+        if self.calm and chance.random() < 0.9:
+            return chance.choice(PURE)
+        return chance.choice(BINDS if kind < 0.8 else EFFECTS)
 
     def block(self, depth: int, most: int, *, ends: tuple[str, ...] = ()) -> list[str]:
         """Some statements, indented from nothing."""
@@ -156,20 +175,20 @@ class Program:
                 lines += [f"if {self.test()}:", *self.inner(depth, ends)]
                 if self.chance.random() < 0.6:
                     lines += ["else:", *self.inner(depth, ends)]
-            elif depth and kind < 0.62:
+            elif depth and kind < (0.57 if self.calm else 0.62):
                 lines += ["try:", *self.inner(depth, ends)]
                 if self.chance.random() < 0.3:
                     lines += ["finally:", *self.inner(0, ends)]
                 else:
                     error = self.chance.choice(("Exception", "ValueError", "AttributeError"))
                     lines += [f"except {error}:", *self.inner(0, ends)]
-            elif depth and kind < 0.66:
+            elif depth and kind < (0.58 if self.calm else 0.66):
                 lines += ["with box:", *self.inner(depth, ends)]
-            elif depth and kind < 0.7:
+            elif depth and kind < (0.59 if self.calm else 0.7):
                 lines += ["for k in (1, 2):", *self.inner(depth, (*ends, "continue", "break"))]
             else:
                 lines.append(self.simple())
-        if ends and self.chance.random() < 0.25:
+        if ends and self.chance.random() < (0.12 if self.calm else 0.25):
             lines.append(self.chance.choice(ends))
         return lines
 
@@ -245,7 +264,7 @@ def test_much_is_merged(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None
         made.append(merge())
         return made[-1]
 
-    monkeypatch.setattr("checker.engines.capture.Merging", making)
+    monkeypatch.setattr(importlib.import_module("checker.engines.capture"), "Merging", making)
     merges = 0
     for seed in SEEDS:
         made.clear()
