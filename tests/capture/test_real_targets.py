@@ -19,6 +19,7 @@ ROWS = [
     ("0.5.9", "LlamaForCausalLM", None, (2, 30, 58), (), FAST),
     ("0.5.9", "LlamaForCausalLM", (-1, 2, 30), None, (), FAST),
     ("0.5.9", "Qwen3ForCausalLM", (-1, 2, 30), (0, 3, 31), (-1,), FAST),
+    ("0.5.9", "Qwen3ForCausalLM", (-7, -1, 30), (0, 31), (-1,), FAST),
     ("0.5.23", "LlamaForCausalLM", (59, 31, 3), (4, 32, 60), (), FAST),
     ("0.4.6", "LlamaForCausalLM", (3, 31, 59), (2, 30, 58), (), ALL),
     ("0.4.6", "Qwen3MoeForCausalLM", (2, 30, 58), None, (), ALL),
