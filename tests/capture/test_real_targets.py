@@ -26,6 +26,7 @@ ROWS = [
     ("0.4.6", "GptOssForCausalLM", (2, 30, 58), None, (), ALL),
     ("0.5.19", "GptOssForCausalLM", (2, 30, 58), (3, 31, 59), (), ALL),
     ("0.5.21", "Qwen3MoeForCausalLM", (2, 30, 58), (3, 31, 59), (), ALL),
+    ("0.5.21", "MiniMaxM3SparseForCausalLM", (2, 30, 58), (3, 31, 59), (), ALL),
     ("0.5.23", "DbrxForCausalLM", (2, 30, 58), None, (), ALL),
     ("0.5.9", "Qwen2MoeForCausalLM", (-1, 2, 30), (0, 3, 31), (), ALL),
     ("0.5.9", "Qwen3NextForCausalLM", (2, 30, 58), (3, 31, 59), (), ALL),
