@@ -294,11 +294,12 @@ def _followed(m: Machine, asked: _Asked, outline: Outline) -> tuple[Captured, li
         return replace(blank, reason=stuck.reason, place=stuck.location), m.decisions
     except (UnparsableModule, RecursionError) as error:
         return replace(blank, reason=str(error) or "it nests too deeply"), m.decisions
+    merged = () if outline.merging is None else outline.merging.conditions
     kept = dict.fromkeys(place for _, _, place in outline.stored if place is not None)
     blank = replace(
         blank,
         kept=tuple(kept),
-        decisions=tuple(d.text for d in m.decisions),
+        decisions=tuple(dict.fromkeys((*(d.text for d in m.decisions), *merged))),
         loop=outline.called_at,
         joined=outline.joined_at,
     )
@@ -336,6 +337,9 @@ def _requested(ids: tuple[int, ...] | None, boundaries: list[Any], index: int) -
     if len(asked) == len(boundaries):
         return asked[index]
     found: int = boundaries[index]
+    for shift in (1, 0):  # some ids ask for nothing; the others are told from what they gave
+        if all(b - shift in asked for b in boundaries if isinstance(b, int)):
+            return found - shift
     return found
 
 

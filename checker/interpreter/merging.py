@@ -43,19 +43,21 @@ _TIMES = 8
 class Merging:
     """What is merged in all runs of a target: calls and conditions, by function and statement.
 
-    `apart` are those that cannot be. `stale`: something that was merged is among them now, or a run
-    met conditions for which it had other answers: all runs have to be begun anew. `tried`: less
-    may be known than without.
+    `apart` are those that cannot be; `conditions` says what was answered both ways. `stale`:
+    something that was merged is among those now, or a run met conditions for which it had other
+    answers: all runs have to be begun anew. `tried`: less may be known than without.
     """
 
     apart: set[ast.AST] = field(default_factory=set)
     merged: set[ast.AST] = field(default_factory=set)
+    conditions: dict[str, None] = field(default_factory=dict)
     stale: bool = False
     tried: bool = False
 
     def begin(self) -> None:
         """The runs begin anew."""
         self.merged.clear()
+        self.conditions.clear()
         self.stale = False
 
     def leave_open(self, m: Machine, node: ast.AST, before: Mark) -> None:
@@ -169,6 +171,7 @@ def call(m: Machine, node: ast.AST, work: Callable[[], Value]) -> Value:
         return found
     finally:
         m.script = outer
+    merging.conditions.update(dict.fromkeys(d.text for d in answered.decisions))
     merging.merged.add(node)
     merging.tried = True
     return merged

@@ -243,7 +243,7 @@ def both(seed: int, folder: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[Capt
         return merged, ask(folder, (1, 3), *edits)
 
 
-SEEDS = range(30)
+SEEDS = range(30, 60)
 
 
 @pytest.mark.parametrize("seed", SEEDS)
@@ -270,4 +270,4 @@ def test_much_is_merged(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None
         made.clear()
         ask(tmp_path, (1, 3), *Program(random.Random(seed)).edits())
         merges += any(m.merged for m in made)
-    assert merges >= len(SEEDS) // 4, merges
+    assert merges >= len(SEEDS) // 3, merges
