@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from checker.interpreter import (
     calls,
     class_attributes,
+    conditions,
     host_methods,
     imports,
     instance_attributes,
@@ -160,6 +161,8 @@ def _find(m: Machine, value: Value, name: str, special: bool, absent: bool = Fal
 def _of_unknown(m: Machine, value: Unknown, name: str, absent: bool) -> Value:
     if isinstance(value, Maybe):
         return _find(m, value.item, name, False, absent)
+    if m.trying and not absent:  # else a way that comes to no attribute is none that is taken
+        conditions.check(m, value, name)
     return open_values.attribute(value, name) if isinstance(value, Open) else value
 
 

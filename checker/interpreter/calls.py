@@ -6,6 +6,7 @@ import ast
 
 from checker.interpreter import (
     attributes,
+    conditions,
     containers,
     enums,
     exceptions,
@@ -19,7 +20,7 @@ from checker.interpreter import (
     statements,
 )
 from checker.interpreter.machine import Frame, Machine
-from checker.interpreter.open_values import Maybe, Uncalled
+from checker.interpreter.open_values import Maybe, Several
 from checker.interpreter.values import (
     BoundMethod,
     ClassMethod,
@@ -82,7 +83,8 @@ def call(m: Machine, function: Value, args: list[Value], kwargs: dict[str, Value
 
 def _unknown(m: Machine, function: Unknown, args: list[Value], kwargs: dict[str, Value]) -> Unknown:
     """What is given to something unknown is not known any more."""
-    if isinstance(function, Uncalled):
+    conditions.check(m, function, "a call")
+    if isinstance(function, Several) and function.function:
         raise m.stuck(f"a call of {function.reason}")
     havoc.forget(m, function, [*args, *kwargs.values()])
     return function

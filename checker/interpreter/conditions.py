@@ -10,7 +10,7 @@ import ast
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from checker.interpreter.open_values import Open
+from checker.interpreter.open_values import Open, Several
 from checker.interpreter.values import Unknown, Value
 
 if TYPE_CHECKING:
@@ -213,6 +213,17 @@ def identity(value: Unknown) -> tuple[Value, ...]:
         operands = tuple(map(identity, value.operands))
         return *_fact(value), operands, value.conjunction, value.holds
     return _fact(value)
+
+
+def check(m: Machine, value: Value, what: str, *, apart: bool = True) -> None:
+    """Refuses what is an error with one of several values; `apart`: with a number, too."""
+    if not isinstance(value, Several):
+        return
+    none = value.none and m.beliefs.of(_fact(value)).of((None,)) is not False
+    if none or (apart and value.number):
+        if m.outline is not None and m.outline.merging is not None:
+            m.outline.merging.undo(value)
+        raise m.stuck(f"{what} of {value.reason}")
 
 
 def _is(one: Value, two: Value) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from checker.graph.dims import Poly
-from checker.interpreter import equality
+from checker.interpreter import conditions, equality
 from checker.interpreter.hosting import host, is_plain, plain, unwrapped
 from checker.interpreter.iteration import VIEWS, Iterator, enum_members, iterate, lazily
 from checker.interpreter.numbered import Numbered
@@ -31,6 +31,7 @@ def get_item(m: Machine, base: Value, key: Value) -> Value:
     m.look(base)
     match base:
         case Unknown():
+            conditions.check(m, base, "an item")
             return base
         case Tensor():
             from checker.interpreter import indexing

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from checker.graph.dims import Poly
 from checker.interpreter import conditions, outline_kinds
 from checker.interpreter import outline_parts as parts
-from checker.interpreter.open_values import Open, Uncalled, Untouching
+from checker.interpreter.open_values import Open, Several, Untouching
 from checker.interpreter.outline import MISSING, is_summarised
 from checker.interpreter.storages import Loose, Root, root_of
 from checker.interpreter.tensors import Tensor, arranged, fresh_input
@@ -21,9 +21,11 @@ from checker.interpreter.values import (
 )
 
 if TYPE_CHECKING:
+    import ast
+
     from checker.interpreter.journal import Journal, Mark
     from checker.interpreter.machine import Machine
-    from checker.interpreter.outline import Outline, Stored
+    from checker.interpreter.outline import Stored
     from checker.interpreter.storages import Storage
 
 SEVERAL = "depends on conditions that nothing decides"
@@ -51,11 +53,13 @@ class Join:
     """
 
     def __init__(
-        self, m: Machine, outline: Outline, journal: Journal, before: Mark, kept: list[Stored]
+        self, m: Machine, node: ast.AST, journal: Journal, before: Mark, kept: list[Stored]
     ) -> None:
         self._kept = {id(tensor) for tensor, _, _ in kept}
         self._m = m
-        self._outline = outline
+        assert m.outline is not None
+        self._node = node
+        self._outline = m.outline
         self._journal = journal
         self._before = before
         self._known: dict[tuple[int, int], Value] = {}
@@ -88,13 +92,23 @@ class Join:
             if isinstance(one, Tensor):
                 return self._tensor(one, two)
         key = id(one), id(two)
-        called = _is_function(one) or _is_function(two)
         if all(_is_function(v) or self._is_lost(v, i, key) for i, v in enumerate((one, two))):
-            why = f"what {SEVERAL}"
-            if called:
-                return Uncalled(why, self._m.location())
-            return self._m.unknown(why, harmless=True)
+            return self._several(one, two)
         raise Differ
+
+    def _several(self, one: Value, two: Value) -> Several:
+        """One of two values, of which nothing is known but what is an error with one of them."""
+        held = (one, two)
+        known = [value for value in held if isinstance(value, Several)]
+        self._outline.calls += 1  # no two of them are the same fact
+        return Several(
+            f"what {SEVERAL} ({self._outline.calls})",
+            self._m.location(),
+            function=any(map(_is_function, held)) or any(value.function for value in known),
+            number=any(isinstance(v, _NUMBERS) for v in held) or any(v.number for v in known),
+            none=any(v is None for v in held) or any(v.none for v in known),
+            origin=self._node,
+        )
 
     def _names(self, one: dict[str, Value], two: dict[str, Value]) -> dict[str, Value]:
         every = dict.fromkeys([*one, *two])
@@ -169,7 +183,8 @@ class Join:
 
 
 _UNKNOWN = frozenset((Unknown, Untouching, conditions.Condition, conditions.Junction))
-_LOST = _UNKNOWN | {Poly}
+_LOST = _UNKNOWN | {Poly, Several}
+_NUMBERS = (bool, int, float)
 """Values that are never changed, and change nothing but what they are given, which is forgotten."""
 
 
@@ -177,7 +192,7 @@ def _is_function(value: Value) -> bool:
     """Whether a value is never changed, but what it does when it is called is followed."""
     if isinstance(value, Function):
         return value.closure is None and not value.attrs
-    return isinstance(value, (External, Uncalled))
+    return isinstance(value, External)
 
 
 __all__ = ["SEVERAL", "Differ", "Ended", "Join"]

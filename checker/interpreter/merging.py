@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from checker.graph.terms import Term
     from checker.interpreter.journal import Journal
     from checker.interpreter.machine import Frame, Machine
+    from checker.interpreter.open_values import Several
     from checker.interpreter.outline import Outline, Stored
     from checker.interpreter.statements import Signal
     from checker.interpreter.storages import Root
@@ -59,6 +60,12 @@ class Merging:
         self.merged.clear()
         self.conditions.clear()
         self.stale = False
+
+    def undo(self, value: Several) -> None:
+        """What gave one of several values stays open in all runs, which begin anew."""
+        if value.origin is not None:
+            self.apart.add(value.origin)
+            self.stale = True
 
     def leave_open(self, m: Machine, node: ast.AST, before: Mark) -> None:
         """What a call or an `if` has met since stays open, now and in all runs.
@@ -163,7 +170,7 @@ def call(m: Machine, node: ast.AST, work: Callable[[], Value]) -> Value:
         return found
     answered = _Answered(m, outline, before)
     try:
-        merged = _merged(m, outline, journal, before, found, work)
+        merged = _merged(m, outline, node, before, found, work)
     except (Raised, Stuck, Differ):
         m.script = outer
         answered.restore(m, outline, before)
@@ -199,7 +206,7 @@ class _Answered:
 def _merged(
     m: Machine,
     outline: Outline,
-    journal: Journal,
+    node: ast.AST,
     before: Mark,
     found: Value,
     work: Callable[[], Value],
@@ -209,8 +216,9 @@ def _merged(
     Raises:
         Differ: nothing does.
     """
-    merging, asked = outline.merging, m.decisions[before.decisions :]
+    merging, journal, asked = outline.merging, m.journal, m.decisions[before.decisions :]
     assert merging is not None
+    assert journal is not None
     took = m.steps - before.steps
     if len(asked) > _MOST or not before.is_kept(m, outline, journal):
         raise Differ
@@ -240,7 +248,7 @@ def _merged(
             if not refused:
                 kept.add()
                 written.add()
-                found = Join(m, outline, journal, before, kept.tensors).of(found, other)
+                found = Join(m, node, journal, before, kept.tensors).of(found, other)
     except (Raised, Stuck, Differ):
         saved.restore(m, outline, journal)
         written.go_back()

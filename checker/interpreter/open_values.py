@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from checker.interpreter.values import ConfigDict, Unknown, Value
+
+if TYPE_CHECKING:
+    import ast
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -38,8 +42,19 @@ class Untouching(Unknown):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Uncalled(Unknown):
-    """One of several functions, or none: what a call of it would do is not known."""
+class Several(Unknown):
+    """One of several values, nothing tells which.
+
+    `function`: a function may be among them, of which it is followed what it does. `number`: a
+    number, which cannot be called nor taken apart. `none`: None, with which nothing can be done.
+    What is an error with one of them is not done with it. `origin`: the call or statement that gave
+    it.
+    """
+
+    function: bool = False
+    number: bool = False
+    none: bool = False
+    origin: ast.AST | None = None
 
 
 def attribute(value: Open, name: str) -> Value:

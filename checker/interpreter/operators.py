@@ -106,6 +106,7 @@ def binary(m: Machine, op: type[ast.operator], left: Value, right: Value) -> Val
         return host(m, function, left, right)
     for side in (left, right):
         if isinstance(side, Unknown):
+            conditions.check(m, side, "an operator", apart=False)
             if m.outline is not None:
                 return m.outline.with_unknown(m, left, right)
             return side

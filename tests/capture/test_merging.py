@@ -238,6 +238,19 @@ FOLLOWED = {
         "first": "width = wide(self.config)\nif self.config.a:\n    width = str(width)",
         "keep": WHOLE.replace("wanted", "wanted and width == '1'"),
     },
+    "two values that are never both true": {
+        "method": "def f(self):\n    if self.config.a:\n        return 1, 0\n    return 0, 1",
+        "keep": f"one, two = self.f()\n{WHOLE}\n    if one:\n        if not two:\n"
+        "            kept.append(hidden)",
+    },
+    "a number in one way, None in the other": {
+        "method": "def f(self):\n    if self.config.a:\n        return None\n    return 0.5",
+        "keep": f"scale = self.f() * 2\n{WHOLE}",
+    },
+    "a number that is taken for a list": {
+        "method": "def f(self):\n    if self.config.a:\n        return 1\n    return 2",
+        "keep": f"first = self.f()[0]\n{WHOLE}",
+    },
     "a property that is kept": {
         "top": "from functools import cached_property",
         "method": "@cached_property\ndef wide(self):\n    if self.config.a:\n        return 1\n"
