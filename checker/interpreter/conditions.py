@@ -7,6 +7,7 @@ a text later on, and what was taken for one text is no other one.
 from __future__ import annotations
 
 import ast
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
@@ -14,6 +15,8 @@ from checker.interpreter.open_values import Open, Several
 from checker.interpreter.values import Unknown, Value
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from checker.interpreter.machine import Machine
     from checker.location import Location
 
@@ -181,6 +184,38 @@ def truth(m: Machine, value: Unknown, text: str) -> bool:
         belief.note(value.constants, known)
         m.beliefs.keep(fact, belief)
     return known != value.negated
+
+
+@contextmanager
+def assuming(m: Machine, value: Value, holds: bool) -> Iterator[None]:
+    """What is done in there is done only where something is true, or is not."""
+    count = len(m.beliefs)
+    facts = _assume(m, value, holds)
+    try:
+        yield
+    finally:
+        answered = m.beliefs.since(count)
+        m.beliefs.go_back(count)
+        for fact, belief in answered.items():
+            if fact not in facts:
+                m.beliefs.keep(fact, belief)
+
+
+def _assume(m: Machine, value: Value, holds: bool) -> set[Fact]:
+    """Takes something for true, or not, as if it had been answered; gives what that is about."""
+    if isinstance(value, (Junction, OpenJunction)):
+        operands = value.operands if value.conjunction == holds else ()  # for each it follows
+        return {fact for operand in operands for fact in _assume(m, operand, holds)}
+    if not isinstance(value, Unknown):
+        return set()
+    if not isinstance(value, Condition):
+        value = Condition(value.reason, value.location, value)
+    fact = _fact(value.of)
+    belief = m.beliefs.of(fact)
+    if belief.of(value.constants) is None:
+        belief.note(value.constants, holds != value.negated)
+        m.beliefs.keep(fact, belief)
+    return {fact}
 
 
 def is_constant(m: Machine, value: Unknown, constant: Value) -> bool:

@@ -184,8 +184,8 @@ class Join:
 
 _UNKNOWN = frozenset((Unknown, Untouching, conditions.Condition, conditions.Junction))
 _LOST = _UNKNOWN | {Poly, Several}
-_NUMBERS = (bool, int, float)
 """Values that are never changed, and change nothing but what they are given, which is forgotten."""
+_NUMBERS = (bool, int, float)
 
 
 def _is_function(value: Value) -> bool:

@@ -6,7 +6,7 @@ import ast
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from checker.interpreter import expressions, outline_kinds, statements
+from checker.interpreter import conditions, expressions, outline_kinds, statements
 from checker.interpreter import outline_parts as parts
 from checker.interpreter.outline import MISSING, said
 from checker.interpreter.tensors import Tensor
@@ -117,12 +117,12 @@ def both(m: Machine, frame: Frame, stmt: ast.If) -> Signal | None:
     return None if possible else ways[0].signal
 
 
-def joined(m: Machine, frame: Frame, stmt: ast.If) -> bool:
+def joined(m: Machine, frame: Frame, stmt: ast.If, test: Value) -> bool:
     """A condition elsewhere, both branches of which only bind names.
 
     False, and nothing done, where what they bind are tensors: one of two tensors is neither.
     """
-    places, ways = _both_ways(m, frame, stmt)
+    places, ways = _both_ways(m, frame, stmt, test)
     for one, two in zip(*(way.names for way in ways), strict=True):
         for name in dict.fromkeys([*one, *two]):
             a, b = one.get(name, MISSING), two.get(name, MISSING)
@@ -143,7 +143,9 @@ class _Way:
     names: list[_Names]
 
 
-def _both_ways(m: Machine, frame: Frame, stmt: ast.If) -> tuple[list[_Names], list[_Way]]:
+def _both_ways(
+    m: Machine, frame: Frame, stmt: ast.If, test: Value = None
+) -> tuple[list[_Names], list[_Way]]:
     """Runs both branches from the same state, which is restored."""
     holder = frame.first_argument
     places = [frame.scope.names]
@@ -152,9 +154,9 @@ def _both_ways(m: Machine, frame: Frame, stmt: ast.If) -> tuple[list[_Names], li
     before = [dict(place) for place in places]
     ways: list[_Way] = []
     assert m.outline is not None
-    for body in (stmt.body, stmt.orelse):
+    for holds, body in ((True, stmt.body), (False, stmt.orelse)):
         try:
-            with m.outline.in_doubt():
+            with m.outline.in_doubt(), conditions.assuming(m, test, holds):
                 signal = statements.run_block(m, frame, body)
             ways.append(_Way(signal, [dict(place) for place in places]))
         finally:

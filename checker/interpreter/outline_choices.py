@@ -7,6 +7,7 @@ branch does more than bind names are the two ways followed one after the other.
 from __future__ import annotations
 
 import ast
+from contextlib import ExitStack
 from typing import TYPE_CHECKING
 
 from checker.interpreter import conditions, exceptions, expressions, outline_kinds
@@ -27,30 +28,31 @@ def bool_op(m: Machine, frame: Frame, node: ast.BoolOp) -> Value:
     conjunction = isinstance(node.op, ast.And)
     unknown: list[Unknown] = []
     value: Value = None
-    for operand in node.values:
-        try:
-            with exceptions.swallowing(m, bool(unknown)):
-                value = expressions.evaluate(m, frame, operand)
-            frame.node = node
-            if isinstance(value, Unknown):
-                m.asked += 1
-                unknown.append(value)
-                continue
-            last = operand is node.values[-1]
-            if last and not unknown:
-                return value
-            with exceptions.swallowing(m, bool(unknown)):
-                holds = m.truth(value, "and/or")
-        except (Raised, Stuck) as error:
-            m.check_budget()
-            if not unknown:
-                raise
-            unknown.append(m.unknown(f"what is not followed ({said(error)})", harmless=True))
-            break
-        if holds != conjunction:
-            if not unknown or conjunction:
-                return value
-            return conditions.junction(tuple(unknown), conjunction, holds=True)
+    with ExitStack() as assumed:
+        for operand in node.values:
+            try:
+                with exceptions.swallowing(m, bool(unknown)):
+                    value = expressions.evaluate(m, frame, operand)
+                frame.node = node
+                if isinstance(value, Unknown):
+                    m.asked += 1
+                    unknown.append(value)
+                    assumed.enter_context(conditions.assuming(m, value, conjunction))
+                    continue
+                if operand is node.values[-1] and not unknown:
+                    return value
+                with exceptions.swallowing(m, bool(unknown)):
+                    holds = m.truth(value, "and/or")
+            except (Raised, Stuck) as error:
+                m.check_budget()
+                if not unknown:
+                    raise
+                unknown.append(m.unknown(f"what is not followed ({said(error)})", harmless=True))
+                break
+            if holds != conjunction:
+                if not unknown or conjunction:
+                    return value
+                return conditions.junction(tuple(unknown), conjunction, holds=True)
     return conditions.junction(tuple(unknown), conjunction) if unknown else value
 
 
@@ -62,8 +64,10 @@ def if_exp(m: Machine, frame: Frame, node: ast.IfExp, test: Unknown) -> Value:
         taken = m.truth(test, "conditional expression")
         return expressions.evaluate(m, frame, node.body if taken else node.orelse)
     with m.outline.in_doubt():
-        one = expressions.evaluate(m, frame, node.body)
-        two = expressions.evaluate(m, frame, node.orelse)
+        with conditions.assuming(m, test, True):
+            one = expressions.evaluate(m, frame, node.body)
+        with conditions.assuming(m, test, False):
+            two = expressions.evaluate(m, frame, node.orelse)
     return outline_kinds.either(m, m.outline, one, two, "a conditional expression")
 
 

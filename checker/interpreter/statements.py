@@ -206,7 +206,7 @@ def _if(m: Machine, frame: Frame, stmt: ast.If) -> Signal | None:
             m.asked += 1
             calls_too = bool(m.outline.building)
             only_binds = outline_choices.only_binds(stmt, calls_too)
-            if only_binds and outline_building.joined(m, frame, stmt):
+            if only_binds and outline_building.joined(m, frame, stmt, test):
                 return None
         if idle.is_idle(m, frame, stmt):
             return None
