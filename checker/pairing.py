@@ -23,7 +23,6 @@ from checker.engines import (
 )
 from checker.engines.checkpoint import renamed
 from checker.errors import InputError
-from checker.judging.wording import spelled, stated
 from checker.launch import parse_launch
 from checker.sources import Tree, is_project, library_trees, open_source
 from checker.stored.matching import Stored, matched
@@ -124,6 +123,8 @@ class Pairing:
         Of switches that a user has added and the trainer's description does not tell, the
         configuration does.
         """
+        from checker.judging.wording import spelled, stated  # a table of targets judges nothing
+
         found = extract_side(subject, pool, Inputs(config, self.target))
         for file in self.contracts:
             for name in file.data["switches"] if file.kind == "switches" else ():

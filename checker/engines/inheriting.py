@@ -24,6 +24,8 @@ _BOUND = re.compile(
 )
 _INNER = re.compile(rb"^(?:async\b|def\b|class\b|@)[^\n]*(?:\n(?=[ \t)\]}#\n]|\Z)[^\n]*)*", _LINES)
 _MADE = re.compile(rb"\btype\s*\(\s*[\w.\"'f]+\s*,")
+_NAMES = b"__all__"
+"""It holds texts, which stand for no class."""
 _WORD = re.compile(rb"\w+")
 
 
@@ -71,7 +73,7 @@ def _read(text: bytes, word: bytes, put: re.Pattern[bytes]) -> _File:
     ]
     outer = _INNER.sub(b"", text)  # what stands in functions and classes binds no name of a module
     aliases = [(new, frozenset((old,))) for old, new in _ALIAS.findall(outer)]
-    aliases += [(name, _words(value)) for name, value in _BOUND.findall(outer)]
+    aliases += [(name, _words(value)) for name, value in _BOUND.findall(outer) if name != _NAMES]
     return _File(classes, aliases, names, _MADE.search(text) is not None)
 
 

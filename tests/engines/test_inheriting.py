@@ -68,6 +68,9 @@ COUNT = {
 }
 MIDDLE = "from p.base import Base\nclass Middle(Base):\n    pass\n"
 DO_NOT = {
+    "it exports a list of another file": (
+        "from p.other import listed\n__all__ = ['listed', 'Base']\n"
+    ),
     "a remark says what the class is used as": (
         '"""With Base as the model."""\nnames = ["the", "model"]\nclass Other:\n    pass\n'
     ),
