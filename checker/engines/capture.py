@@ -14,6 +14,7 @@ from checker.engines.stages import Inputs, machine_for, run_stage, stage_module
 from checker.graph.terms import Pool
 from checker.interpreter.joins import SEVERAL
 from checker.interpreter.journal import Journal
+from checker.interpreter.machine import ENDLESS
 from checker.interpreter.merging import Merging
 from checker.interpreter.numbered import DIFFERS
 from checker.interpreter.outline import Outline
@@ -142,13 +143,23 @@ def _run(asked: _Asked) -> Captured:
     while (found := _captured(asked, merging=merging)) is None:
         merging.begin()  # each time there is more that is not merged
     said = (found.reason, *found.decisions)
-    apart = found.is_stuck and SEVERAL not in said[0] and not said[0].startswith(_DIFFER)
-    if merging.tried and not found.is_plain and not apart:
+    if merging.tried and not found.is_plain and not _is_stuck_anyway(found):
         found = _captured(asked)
         said = (found.reason, *found.decisions)
     if not found.is_decided and any(DIFFERS in text for text in said):
         return _captured(asked, shortened=False)
     return found
+
+
+def _is_stuck_anyway(found: Captured) -> bool:
+    """Whether a run could not be followed for a reason that has nothing to do with short cuts."""
+    reason = found.reason
+    return (
+        found.is_stuck
+        and reason != ENDLESS
+        and SEVERAL not in reason
+        and not reason.startswith(_DIFFER)
+    )
 
 
 def _inputs(question: Question, inputs: Inputs | None) -> Inputs:

@@ -142,7 +142,7 @@ class Join:
         if not alike or not whole:
             if old:
                 raise Differ
-            return self._m.unknown(f"what {SEVERAL}", harmless=True)
+            return self._several(one, two)
         self._outline.calls += 1
         made = fresh_input(self._m, f"one of several {self._outline.calls}", shape, one.kind)
         made.integer = one.integer

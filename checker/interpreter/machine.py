@@ -47,6 +47,7 @@ if TYPE_CHECKING:
 _OFTEN = 1023
 OUT_OF_TIME: list[str] = []
 """Sides that a limit of time has ended: what came of them is not the same every time."""
+ENDLESS = "the checked code takes too many steps (an endless loop?)"
 _EVERYDAY = frozenset(("AttributeError", "KeyError", "StopIteration", "IndexError"))
 """Exceptions that checked code raises to itself all the time."""
 
@@ -308,7 +309,7 @@ class Machine:
         if self.late:
             OUT_OF_TIME.append(self.engine)
         if self.is_over():
-            raise self.stuck("the checked code takes too many steps (an endless loop?)")
+            raise self.stuck(ENDLESS)
 
     def is_over(self) -> bool:
         """Whether more was done than may be."""

@@ -15,7 +15,15 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from checker.errors import InputError
-from checker.interpreter.values import ClassValue, External, Function, ModuleValue, Value
+from checker.interpreter.values import (
+    ClassValue,
+    External,
+    Function,
+    ModuleValue,
+    Raised,
+    Stuck,
+    Value,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -232,11 +240,15 @@ def value_of(m: Machine, summary: Summary, path: str) -> Value:
             return {name: module.scope.names[name] for name in defined}
 
         m.shared[key] = {}
-        m.shared[key] = (
-            evaluated()
-            if m.settled is None
-            else m.settled.summary(m, summary, module, scopes.bound_by(body), evaluated)
-        )
+        try:
+            m.shared[key] = (
+                evaluated()
+                if m.settled is None
+                else m.settled.summary(m, summary, module, scopes.bound_by(body), evaluated)
+            )
+        except (Raised, Stuck):
+            del m.shared[key]  # whoever needs it next evaluates it anew
+            raise
     elif m.account is not None and m.settled is not None:
         m.settled.used(m, id(summary))
     values: dict[str, Value] = m.shared[key]
