@@ -36,6 +36,8 @@ if TYPE_CHECKING:
     from checker.syntax import Workspace
 
 _MOST_LAYERS = 1000
+_MOST_ANEW = 12
+"""How often runs are begun anew without something that could not be merged."""
 
 
 def targets(subject: Subject) -> list[str]:
@@ -139,13 +141,15 @@ def _run(asked: _Asked) -> Captured:
 
     Short cuts are for what is decided with them; anything else is asked again without.
     """
-    merging = Merging()
-    while (found := _captured(asked, merging=merging)) is None:
+    merging, found = Merging(), None
+    for _ in range(_MOST_ANEW):
+        found = _captured(asked, merging=merging)
+        if found is not None:
+            break
         merging.begin()  # each time there is more that is not merged
-    said = (found.reason, *found.decisions)
-    if merging.tried and not found.is_plain and not _is_stuck_anyway(found):
+    if found is None or (merging.tried and not found.is_plain and not _is_stuck_anyway(found)):
         found = _captured(asked)
-        said = (found.reason, *found.decisions)
+    said = (found.reason, *found.decisions)
     if not found.is_decided and any(DIFFERS in text for text in said):
         return _captured(asked, shortened=False)
     return found

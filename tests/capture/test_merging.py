@@ -305,7 +305,7 @@ MERGED = {
     "what is nothing in one way, and taken apart only where it is something": {
         "method": "def found(self, x):\n    if self.config.a:\n        return None\n    return x + 0",
         "keep": "more = self.found(hidden)\npart = more[0] if more is not None else None\n"
-        f"if more is not None:\n    part = more[1]\nelse:\n    part = None\n{WHOLE}",
+        "if more is not None:\n    part = more[1]\nelse:\n    part = None\n" + WHOLE,
     },
     "a branch of the loop itself": {
         "keep": f"if self.config.a:\n    name = str(1)\nelse:\n    name = str(2)\n{WHOLE}",
