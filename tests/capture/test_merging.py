@@ -303,7 +303,8 @@ MERGED = {
         "keep": f"self.scale(scratch)\n{WHOLE}",
     },
     "what is nothing in one way, and taken apart only where it is something": {
-        "method": "def found(self, x):\n    if self.config.a:\n        return None\n    return x + 0",
+        "method": "def found(self, x):\n    if self.config.a:\n        return None\n"
+        "    return x + 0",
         "keep": "more = self.found(hidden)\npart = more[0] if more is not None else None\n"
         "if more is not None:\n    part = more[1]\nelse:\n    part = None\n" + WHOLE,
     },
