@@ -326,7 +326,7 @@ def run(m: Machine, frame: Frame, stmt: ast.For, rows: Rows) -> Signal | None:
 def _iterations(m: Machine, frame: Frame, stmt: ast.For, loop: Loop, rows: Rows) -> Signal | None:
     before: State | None = None
     known: Repeated | None = None
-    place, last = 0, len(loop.source) - 1
+    place, last, vain = 0, len(loop.source) - 1, 0
     while place <= last:
         m.tick()
         loop.begin(place)
@@ -339,6 +339,7 @@ def _iterations(m: Machine, frame: Frame, stmt: ast.For, loop: Loop, rows: Rows)
             return None if signal is statements.BREAK else signal
         frame.node = stmt
         place += 1
+        vain = vain + 1 if loop.spoiled else 0  # after many of these no state is written down
         if loop.spoiled:
             known = None
         first, until = place, place if known is None else known.until(place, last)
@@ -347,7 +348,7 @@ def _iterations(m: Machine, frame: Frame, stmt: ast.For, loop: Loop, rows: Rows)
         if not is_new and known is not None and known.jump(m, loop, first, until):
             before, place = None, until
             continue
-        after = looping_writing.state(m, loop) if place < last else None
+        after = looping_writing.state(m, loop) if place < last and vain < _FEWEST else None
         if after is None:
             before = known = None
             continue
