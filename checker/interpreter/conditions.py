@@ -144,7 +144,10 @@ def junction(
     first = operands[0]
     if len(operands) == 1 and holds is None:
         return first
-    reason = (" and " if conjunction else " or ").join(operand.reason for operand in operands)
+    words = [operand.reason for operand in operands]
+    if holds is not None:
+        words.append("something else")  # it is another fact than the first of them
+    reason = (" and " if conjunction else " or ").join(words)
     if isinstance(first, Open):
         known = first.names, first.everywhere
         return OpenJunction(reason, first.location, *known, operands, conjunction, holds)
@@ -176,6 +179,8 @@ def truth(m: Machine, value: Unknown, text: str) -> bool:
     if not isinstance(value, Condition):
         value = Condition(value.reason, value.location, value)
     assert m.outline is not None
+    if _is_another(value):
+        return value.negated
     fact = _fact(value.of)
     belief = m.beliefs.of(fact)
     known = None if m.outline.building else belief.of(value.constants)
@@ -184,6 +189,14 @@ def truth(m: Machine, value: Unknown, text: str) -> bool:
         belief.note(value.constants, known)
         m.beliefs.keep(fact, belief)
     return known != value.negated
+
+
+def _is_another(value: Condition) -> bool:
+    """Whether something is no such constant because the one is true and the other is not."""
+    asked = value.of
+    if not isinstance(asked, (Junction, OpenJunction)) or asked.holds is None:
+        return False
+    return any(bool(constant) != asked.holds for constant in value.constants)
 
 
 @contextmanager

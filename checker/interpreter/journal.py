@@ -194,25 +194,26 @@ def _put_back(value: Value, held: Any) -> None:
     match value:
         case Instance():
             attrs, value.tainted, value.data = held
-            _fill(value.attrs, attrs)
+            fill(value.attrs, attrs)
         case ClassValue():
-            _fill(value.namespace, held)
+            fill(value.namespace, held)
         case Function():
-            _fill(value.attrs, held)
+            fill(value.attrs, held)
         case Open():
-            _fill(value.names, held)
+            fill(value.names, held)
         case Tensor():
             extra, value.storage, value.axes, value.kind, value.requires_grad = held
-            _fill(value.extra, extra)
+            fill(value.extra, extra)
         case list():
             value[:] = held
         case _:
-            _fill(value, held)
+            fill(value, held)
 
 
-def _fill(place: Any, held: Any) -> None:
+def fill(place: Any, held: Any) -> None:
+    """Has a container hold that, and nothing else."""
     place.clear()
     place.update(held)
 
 
-__all__ = ["Journal", "Mark", "Saved"]
+__all__ = ["Journal", "Mark", "Saved", "fill"]

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 from checker.interpreter import outline_building
 from checker.interpreter.joins import SEVERAL, Differ, Ended, Join
-from checker.interpreter.journal import Mark, Saved
+from checker.interpreter.journal import Mark, Saved, fill
 from checker.interpreter.values import Raised, Stuck, Unknown, Value
 from checker.interpreter.ways import Ways
 
@@ -126,7 +126,7 @@ def condition(
     old = dict(dict.items(names))
 
     def run() -> Value:
-        _put(names, old)
+        fill(names, old)
         signal = work()
         kind, value = ("", None) if signal is None else (signal.kind, signal.value)
         return Ended(kind, value, dict(dict.items(names)))
@@ -137,13 +137,8 @@ def condition(
         now = [decision.text for decision in m.decisions[before.decisions :]]
         if stmt in outline.merging.apart and now[: len(asked)] != asked:
             outline.merging.stale = True  # a run that does not merge it asks in another order
-    _put(names, end.names)
+    fill(names, end.names)
     return ended(end.kind, end.value) if end.kind else None
-
-
-def _put(names: dict[str, Value], new: dict[str, Value]) -> None:
-    names.clear()
-    names.update(new)
 
 
 def call(m: Machine, node: ast.AST, work: Callable[[], Value]) -> Value:

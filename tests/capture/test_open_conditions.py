@@ -56,6 +56,22 @@ def test_a_condition_and_its_opposite_are_not_both_true(
     assert "raises ValueError" in same.reason
 
 
+def test_what_stands_in_for_nothing_is_something(tmp_path: Path) -> None:
+    """`a or 5` is never None, and may be 5 also where `a` is taken for None."""
+    config = ("self.wanted = []", "self.wanted, self.config = [], config")
+    given = "(self.config.scale or 5)"
+    keep = f"if {given} is not None and i in self.wanted:\n                kept.append({SUM})"
+    assert ask(tmp_path, (1, 3), config, (KEPT, keep)).boundaries == (2, 4)
+    twice = f"""if i in self.wanted:
+                kept.append({SUM})
+                if self.config.scale is None:
+                    if {given} == 5:
+                        kept.append({SUM})"""
+    found = ask(tmp_path, (1, 3), config, (KEPT, twice))
+    assert not found.is_decided
+    assert "[2, 2, 4, 4]" in found.reason or "raises ValueError" in found.reason
+
+
 def test_each_of_several_texts_is_tried(tmp_path: Path) -> None:
     """What is one text is no other one: the second way is taken, too, where the first is not."""
     config = ("self.wanted = []", "self.wanted, self.config = [], config")
