@@ -231,7 +231,8 @@ def put(m: Machine, value: Value, name: str, new: Value) -> None:
     m.changes(value)
     if m.loop is not None and type(value) is not Instance:
         known = value.names.get(name, MISSING) if isinstance(value, Open) else MISSING
-        if not isinstance(value, (Instance, Tensor, SuperValue)) and known is not new:
+        kept = type(value) in (Unknown, External)  # nothing comes of it
+        if not (kept or isinstance(value, (Instance, Tensor, SuperValue)) or known is new):
             m.loop.spoiled = True
     match value:
         case Instance():
@@ -274,7 +275,7 @@ def plain_put(m: Machine, value: Instance, name: str, new: Value) -> None:
     if outline is not None:
         key = id(value)
         if m.loop is not None and key in outline.indices:
-            m.loop.touched(value)
+            m.loop.touched(m, value)
         if key in outline.passed:
             outline.check_passed(m, value)
         if key in outline.pending:
@@ -310,7 +311,9 @@ def remove(m: Machine, value: Value, name: str) -> None:
 def plain_remove(m: Machine, value: Value, name: str) -> None:
     """`object.__delattr__`."""
     m.changes(value)
-    if m.loop is not None:
+    if m.loop is not None and not _is_being_built(m, value):
+        if isinstance(value, Instance):
+            m.loop.touched(m, value)
         m.loop.spoiled = True
     match value:
         case Instance(attrs=attrs) | Function(attrs=attrs):
@@ -329,3 +332,8 @@ def plain_remove(m: Machine, value: Value, name: str) -> None:
     if name not in held and not (isinstance(value, Instance) and value.tainted is not None):
         raise m.exception("AttributeError", name)
     held.pop(name, None)
+
+
+def _is_being_built(m: Machine, value: Value) -> bool:
+    """Whether an object is what a constructor is setting up."""
+    return m.outline is not None and bool(m.outline.building) and m.outline.building[-1] is value

@@ -28,6 +28,7 @@ def copy(m: Machine, value: Value) -> Value:
         case Instance() if value.cls.is_enum:
             return value
         case Instance():
+            _whole(m, value)
             made = Instance(value.cls, dict(value.attrs), value.data, value.config, value.tainted)
             if isinstance(value.data, (list, dict, set)):
                 made.data = copy(m, value.data)
@@ -92,12 +93,19 @@ def _instance(m: Machine, value: Instance, memo: dict[int, Value]) -> Value:
         return made
     if value.cls.defines("__reduce__") or value.cls.defines("__setstate__"):
         raise m.stuck(f"a deep copy of a {value.cls.name}, which says how it is pickled")
+    _whole(m, value)
     instance = Instance(value.cls, {}, None, value.config, value.tainted)
     memo[id(value)] = instance
     instance.attrs.update({k: deepcopy(m, v, memo) for k, v in value.attrs.items()})
     if value.data is not None:
         instance.data = deepcopy(m, value.data, memo)
     return instance
+
+
+def _whole(m: Machine, value: Instance) -> None:
+    """An object is looked at as a whole: one that is not built yet is built first."""
+    if m.outline is not None:
+        m.outline.look_into(m, value)
 
 
 def _tensor(m: Machine, value: Tensor, memo: dict[int, Value]) -> Tensor:

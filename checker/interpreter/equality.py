@@ -140,10 +140,10 @@ def _ordered(m: Machine, name: str, left: Value, right: Value) -> Value:
 def _lexical(m: Machine, name: str, left: Any, right: Any) -> Value:
     """Order of two sequences: that of the first items that differ."""
     for one, two in zip(left, right, strict=False):
-        same = one is two or equal(m, one, two)
-        if isinstance(same, Unknown):
-            return same
-        if not same:
+        found = same(m, one, two)
+        if isinstance(found, Unknown):
+            return found
+        if not found:
             return by_name(m, name, one, two)
     return _ORDERS[name](len(left), len(right))
 
@@ -211,19 +211,38 @@ def _containers(m: Machine, left: Value, right: Value, depth: int) -> Verdict:
     if isinstance(left, (set, frozenset, *VIEWS)) and isinstance(right, (set, frozenset, *VIEWS)):
         return bool(left == right)
     if isinstance(left, BoundMethod):
+        _recognise(m, left.instance)
         return bool(left == right)
+    _recognise(m, left, right)
     return left is right
+
+
+def _recognise(m: Machine, *values: Value) -> None:
+    """It comes to which objects these are: of layers each iteration of a loop has another."""
+    if m.outline is not None:
+        for value in values:
+            if type(value) is Instance:
+                m.outline.recognise(m, value)
+
+
+def same(m: Machine, one: Value, two: Value, depth: int = 0) -> Verdict:
+    """Whether a container takes one value for the other: an object is equal to itself."""
+    if one is two:
+        _recognise(m, one)
+        return True
+    return equal(m, one, two, depth)
 
 
 def _all(m: Machine, pairs: Any, depth: int) -> Verdict:
     verdict: Verdict = True
     for one, two in pairs:
         m.tick()
-        same = True if one is two and not isinstance(one, Unknown) else equal(m, one, two, depth)
-        if same is False:
+        both = equal if isinstance(one, Unknown) else same
+        found = both(m, one, two, depth)
+        if found is False:
             return False
-        if isinstance(same, Unknown):
-            verdict = same
+        if isinstance(found, Unknown):
+            verdict = found
     return verdict
 
 
@@ -237,6 +256,8 @@ def identical(m: Machine, left: Value, right: Value) -> Verdict:
             return False if side.reason.startswith("fact: ") and known else side
     if isinstance(left, External) or isinstance(right, External):
         return _external(m, left, right)
+    if type(left) is Instance and type(right) is Instance:
+        _recognise(m, left, right)
     if left is right:
         return True
     if isinstance(left, Numbered) or isinstance(right, Numbered):
@@ -293,11 +314,11 @@ def _among(m: Machine, container: Value, item: Value) -> Verdict:
     unknown: Unknown | None = None
     for candidate in lazily(m, container):
         m.tick()
-        same = candidate is item or equal(m, candidate, item)
-        if same is True:
+        found = same(m, candidate, item)
+        if found is True:
             return True
-        if isinstance(same, Unknown):
-            unknown = same
+        if isinstance(found, Unknown):
+            unknown = found
     return unknown if unknown is not None else False
 
 
@@ -324,6 +345,7 @@ def as_key(m: Machine, key: Value) -> Value:
 
 def _instance_key(m: Machine, key: Instance) -> Value:
     """Of instances that their class calls equal, one stands for all."""
+    _recognise(m, key)
     if not key.cls.defines("__eq__"):
         if isinstance(key.data, (list, dict, set)):
             raise m.exception("TypeError", f"unhashable type: '{key.cls.name}'")
@@ -334,10 +356,10 @@ def _instance_key(m: Machine, key: Instance) -> Value:
     known = m.keys.setdefault(key.cls, [])
     for other in known:
         m.tick()
-        same = other is key or equal(m, other, key)
-        if isinstance(same, Unknown):
-            raise m.stuck(f"a key whose equality is unknown ({same.reason})")
-        if same:
+        found = same(m, other, key)
+        if isinstance(found, Unknown):
+            raise m.stuck(f"a key whose equality is unknown ({found.reason})")
+        if found:
             return other
     known.append(key)
     return key

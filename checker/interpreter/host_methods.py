@@ -256,7 +256,7 @@ def _find(m: Machine, value: Any, item: Value) -> list[int]:
     """The places at which a sequence holds something equal to `item`."""
     found: list[int] = []
     for index, candidate in enumerate(value):
-        same = candidate is item or equality.equal(m, candidate, item)
+        same = equality.same(m, candidate, item)
         if isinstance(same, Unknown):
             raise m.stuck(f"a search for a value that may be there ({same.reason})")
         if same:

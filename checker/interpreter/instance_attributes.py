@@ -40,7 +40,7 @@ def of_instance(m: Machine, value: Instance, name: str, special: bool) -> Value:
     if outline is not None:
         key = id(value)
         if m.loop is not None and key in outline.indices:
-            m.loop.touched(value)
+            m.loop.touched(m, value, name)
         if key in outline.passed:
             outline.check_passed(m, value)
         if key in outline.pending and not _is_code(cls, name):

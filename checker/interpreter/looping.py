@@ -19,6 +19,7 @@ from checker.interpreter import conditions, looping_writing, statements
 from checker.interpreter.conditions import Condition
 from checker.interpreter.iteration import Counted, iterate
 from checker.interpreter.looks import Looks
+from checker.interpreter.looping_ahead import AHEAD, StandIns
 from checker.interpreter.looping_repeated import Repeated
 from checker.interpreter.numbered import DIFFERS, Numbered
 from checker.interpreter.values import (
@@ -84,6 +85,7 @@ class Loop:
         self.same: set[int] = set()
         self.roots: dict[int, Value] = {}
         self.layers: dict[int, Instance] = {}
+        self.ahead = StandIns(outline)
         self.looks = Looks()
         self.names: dict[Term, frozenset[str]] = {}
         self._places = {value: place for place, value in enumerate(self.source)}
@@ -97,6 +99,7 @@ class Loop:
         self.at, self.active, self.spoiled, self.ran = place, True, False, None
         self.same = set(range(len(self.source)))
         self.looks.begin()
+        self.ahead.leave()
 
     def pin(self) -> None:
         """Something was seen that no other iteration is known to see."""
@@ -132,10 +135,15 @@ class Loop:
             self.spoiled = True
         self.ran = index
 
-    def touched(self, instance: Instance) -> None:
-        """An attribute of an object is read or set: of layers only the iteration's own counts."""
+    def touched(self, m: Machine, instance: Instance, read: str | None = None) -> None:
+        """An attribute of a layer is set, or read: only of the iteration's own that may be.
+
+        What stands for another one may be read.
+        """
         index = self.outline.indices.get(id(instance))
-        if index is not None and index != self.source[self.at]:
+        if index == AHEAD:
+            self.ahead.touched(m, instance, read)
+        elif index is not None and index != self.source[self.at]:
             self.spoiled = True
 
     # -- layers --------------------------------------------------------------------------------
@@ -159,18 +167,35 @@ class Loop:
     def one_of(self, mine: Value, found: list[Value]) -> Value:
         """This iteration's value, of those that each would take."""
         if isinstance(mine, Instance) and id(mine) in self.outline.indices:
-            self._layer(found)
-        elif type(mine) is int:
+            return self._next(mine, found) or self._layer(mine, found)
+        if type(mine) is int:
             self.split([type(value) is int for value in found])
             return Numbered(self, tuple(v if type(v) is int else mine for v in found))
-        elif isinstance(mine, (bool, int, float, str, type(None))):
+        if isinstance(mine, (bool, int, float, str, type(None))):
             kinds = [(type(value), value) for value in found]
             self.split([kind if kind[0] is type(mine) else None for kind in kinds])
         else:
             self.same = {place for place in self.same if found[place] is mine}
         return mine
 
-    def _layer(self, found: list[Value]) -> None:
+    def _next(self, mine: Instance, found: list[Value]) -> Instance | None:
+        """Each iteration takes the layer of the next one; None where this one does not.
+
+        All made alike, and not built yet: one that is made like any of them stands for it. What it
+        would have had done by the end of this iteration is nothing, or this iteration is apart.
+        """
+        numbers = (*self.source[1:], None)
+        if self.outline.indices[id(mine)] != numbers[self.at]:
+            return None
+        kinds = self._kinds_of(found, numbers)
+        mine_is = kinds[self.at]
+        if mine_is is None:
+            return None
+        self.split(kinds)
+        alike: list[Any] = [v for v, kind in zip(found, kinds, strict=True) if kind == mine_is]
+        return self.ahead.show(mine, mine_is, alike)
+
+    def _layer(self, mine: Instance, found: list[Value]) -> Instance:
         """Each iteration takes the layer of its own number, all made alike."""
         own = self.source[self.at]
         kinds = self._kinds(found)
@@ -184,17 +209,24 @@ class Loop:
             self.pin()
         else:
             self.split(kinds)
+        return mine
 
     def _kinds(self, found: list[Value]) -> list[_Signature | None]:
         """What the layers that iterations take are made of; the same until one is built."""
         asked = (self.outline.built, *map(id, found))
         if self._asked != asked:
             self._asked, self._held = asked, found  # held, so that no other gets their numbers
-            self._found = [
-                self.signature(value) if self.outline.indices.get(id(value)) == number else None
-                for value, number in zip(found, self.source, strict=True)
-            ]
+            self._found = self._kinds_of(found, self.source)
         return self._found
+
+    def _kinds_of(
+        self, found: list[Value], numbers: tuple[int | None, ...]
+    ) -> list[_Signature | None]:
+        """What layers are made of, where they are those of these numbers."""
+        return [
+            self.signature(value) if self.outline.indices.get(id(value)) == number else None
+            for value, number in zip(found, numbers, strict=True)
+        ]
 
     def signature(self, layer: Instance) -> _Signature | None:
         """What a layer that is not built yet is going to be made of; None for a built one."""
@@ -215,6 +247,8 @@ class Loop:
     ) -> tuple[list[Value], dict[str, Value]]:
         """What the iteration's layer is made with: as what it is for every layer made alike."""
         index = self.outline.indices.get(id(layer))
+        if index == AHEAD:
+            return self.ahead.arguments(m, layer, args, kwargs)
         if not self.active or index is None or index != self.source[self.at]:
             return args, kwargs
         if self.layers.get(index) is not layer:
@@ -320,6 +354,7 @@ def run(m: Machine, frame: Frame, stmt: ast.For, rows: Rows) -> Signal | None:
     finally:
         loop.active = False
         loop.looks.end()
+        loop.ahead.leave()
         m.loop = None
 
 

@@ -332,6 +332,8 @@ class Machine:
 
         What was asked for is kept alive, so that no other object gets its number.
         """
+        if self.outline is not None and isinstance(value, Instance):
+            self.outline.recognise(self, value)
         self.kept[id(value)] = value
         return id(value)
 

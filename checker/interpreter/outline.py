@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 from checker.graph.dims import symbol
 from checker.interpreter import conditions
 from checker.interpreter import outline_parts as parts
+from checker.interpreter.looping_ahead import AHEAD
 from checker.interpreter.numbered import DIFFERS
 from checker.interpreter.tensors import Tensor, arranged, fresh_input
 from checker.interpreter.values import (
@@ -236,10 +237,25 @@ class Outline:
         shape = value.shape(m)
         return bool(shape) and shape[0] == symbol("S")
 
+    def look_into(self, m: Machine, instance: Instance) -> None:
+        """All that an object holds is looked at."""
+        if m.loop is not None and id(instance) in self.indices:
+            m.loop.touched(m, instance, "__dict__")
+        self.check_passed(m, instance)
+        self.ensure(m, instance)
+
     def check_passed(self, m: Machine, instance: Instance) -> None:
         """Refuses to look at a layer that was left out: its answer is for a run of all layers."""
         if id(instance) in self.passed:
             raise m.stuck(f"what a layer that was run holds, which {DIFFERS}")
+
+    def recognise(self, m: Machine, instance: Instance) -> None:
+        """It comes to which object this is: iterations of a loop over layers are told apart."""
+        index = self.indices.get(id(instance))
+        if index == AHEAD:
+            raise m.stuck(f"which layer it is, which {DIFFERS}")
+        if m.loop is not None and index is not None:
+            m.loop.pin()
 
     # -- running -------------------------------------------------------------------------------
 
@@ -266,6 +282,8 @@ class Outline:
         index = self.indices.get(id(instance))
         if index is None or self.depth:
             return calls.call_instance(m, instance, args, kwargs)
+        if index == AHEAD:
+            raise m.stuck(f"a call of another iteration's layer, which {DIFFERS}")
         self.called_at = self.called_at or m.location()
         if m.loop is not None:
             m.loop.entered(index)

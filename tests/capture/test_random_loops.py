@@ -45,14 +45,19 @@ CONDITIONS = (
 )
 
 
-def _block(chance: random.Random, count: int) -> str:
+def block(
+    chance: random.Random,
+    count: int,
+    statements: tuple[str, ...] = STATEMENTS,
+    conditions: tuple[str, ...] = CONDITIONS,
+) -> str:
     """Some conditions, each with statements."""
     made = ""
     for _ in range(count):
         word = chance.choice((" and ", " or "))
-        made += f"{BODY}if {word.join(chance.sample(CONDITIONS, chance.choice((1, 1, 2))))}:\n"
+        made += f"{BODY}if {word.join(chance.sample(conditions, chance.choice((1, 1, 2))))}:\n"
         made += "".join(
-            f"{BODY}    {s}\n" for s in chance.sample(STATEMENTS, chance.choice((1, 2, 3)))
+            f"{BODY}    {s}\n" for s in chance.sample(statements, chance.choice((1, 2, 3)))
         )
     return made
 
@@ -62,8 +67,8 @@ def test_nothing_changes(seed: int, tmp_path: Path, monkeypatch: pytest.MonkeyPa
     """As when every iteration is run, whatever is looked at, set or kept on the way."""
     chance = random.Random(seed)
     keeping = f"{BODY}if i in self.wanted:\n{BODY}    kept.append({SUM})\n"
-    before = (keeping if chance.random() < 0.6 else "") + _block(chance, chance.choice((1, 1, 2)))
-    after = _block(chance, chance.choice((0, 0, 1)))
+    before = (keeping if chance.random() < 0.6 else "") + block(chance, chance.choice((1, 1, 2)))
+    after = block(chance, chance.choice((0, 0, 1)))
     edits = (
         (EMPTY, EMPTY + "".join(f"{INDENT}{statement}\n" for statement in START)),
         (f"{BODY}{TEST}\n{BODY}    {KEPT}\n", before),
