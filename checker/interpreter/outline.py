@@ -349,7 +349,9 @@ class Outline:
         Where its classes differ, one after the other.
         """
         found = {parts.arity(c, method) for c in self.choices.get(id(cls), (cls,))}
-        counts = sorted({count for count, _ in found}, key=str)
+        counts = sorted({count for count, _ in found if count is not None})
+        if len(counts) < 2:  # what may be several values is one until it is taken for more
+            return (counts or [None])[0], all(always for _, always in found)
         chosen = counts[-1]
         for count in counts[:-1]:
             if m.decide(f"whether {cls.name}.{method} gives {count or 'one'}"):

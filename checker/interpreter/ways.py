@@ -35,6 +35,7 @@ class Ways:
     _together: set[Script] = field(default_factory=set)
     _tried: set[Script] = field(default_factory=set)
     _met: set[str] = field(default_factory=set)
+    _ends: dict[Script, tuple[Sequence[Decision], bool]] = field(default_factory=dict)
 
     @property
     def is_exhausted(self) -> bool:
@@ -43,14 +44,26 @@ class Ways:
 
     def next(self) -> Script | None:
         """The answers to try next; None when it is enough."""
-        if not self._pending or (not self.found and len(self._tried) >= _MOST_REFUSED):
-            return None
-        return self._pending.pop()
+        while self._pending and (self.found or len(self._tried) < _MOST_REFUSED):
+            script = self._pending.pop()
+            known = self._known(script)
+            if known is None:
+                return script
+            self.learn(script, *known)
+        return None
+
+    def _known(self, script: Script) -> tuple[Sequence[Decision], bool] | None:
+        """What comes of answers of which a way that was tried needs no others."""
+        for given, end in self._ends.items():
+            if given == _padded(script, len(given)):
+                return end
+        return None
 
     def learn(self, script: Script, decisions: Sequence[Decision], refused: bool) -> None:
         """What came of a way: the conditions that it met, and whether the server refuses it."""
         self._tried.add(script)
-        given = tuple(script[i] if i < len(script) else True for i in range(len(decisions)))
+        given = _padded(script, len(decisions))
+        self._ends[given] = decisions, refused
         if self.found:
             if refused and script in self._together and len(self._together) < _MOST_TOGETHER:
                 rest = (not given[-1], *(False,) * (_CONDITIONS - len(given))) if given else ()
@@ -89,6 +102,11 @@ class Ways:
     def differing(self, script: Script) -> Decision:
         """The condition of the first way taken on which another one parted from it."""
         return self.first[self._turned.get(script, 0)]
+
+
+def _padded(script: Script, count: int) -> Script:
+    """The first answers, as many as there are conditions."""
+    return (*script[:count], *(True,) * (count - len(script)))
 
 
 __all__ = ["Script", "Ways"]

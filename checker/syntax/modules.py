@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -163,6 +164,10 @@ def parse_module(
     return module
 
 
+_NAMES = re.compile(rb"[A-Z]\w{7,}")
+"""What may hold a long name that begins with a capital: all of it lies in one of these."""
+
+
 def holds(text: bytes, word: str) -> tuple[bool, bool]:
     """Whether a file holds a word, and whether it seems to define a class of that name."""
     wanted = word.encode()
@@ -184,6 +189,7 @@ class Workspace:
         self._ledgers: list[Ledger] = [self.ledger]
         self._texts: dict[str, dict[str, tuple[int, str, bytes]]] = {}
         self._naming: dict[tuple[str, str], list[tuple[str, bool]]] = {}
+        self._named: dict[str, dict[str, bytes]] = {}
         self.trees: list[TreeLike] = [Watched(t, n, self._ledgers) for n, t in enumerate(trees)]
 
     @property
@@ -300,13 +306,26 @@ class Workspace:
         What does not hold it can neither define nor list it; what seems to define it comes first.
         """
         if (package, word) not in self._naming:
-            texts = self._texts.get(package) or self._direct(package)
-            said = {name: holds(text, word) for name, (_, _, text) in texts.items()}
+            likely = self._likely(package, word)
+            said = {name: holds(text, word) for name, text in likely.items()}
             found = [(name, defines) for name, (held, defines) in said.items() if held]
             self._naming[package, word] = sorted(found, key=lambda f: (not f[1], f[0]))
         for ledger in self._ledgers:
             ledger.searches[package, word] = self._naming[package, word]
         return [name for name, _ in self._naming[package, word]]
+
+    def _likely(self, package: str, word: str) -> dict[str, bytes]:
+        """The modules directly in a package that may hold a word, with their content."""
+        texts = self._texts.get(package) or self._direct(package)
+        wanted = word.encode()
+        if _NAMES.fullmatch(wanted) is None:
+            return {name: text for name, (_, _, text) in texts.items()}
+        if package not in self._named:  # classes are asked for one by one
+            self._named[package] = {
+                name: b" ".join(set(_NAMES.findall(text))) for name, (_, _, text) in texts.items()
+            }
+        named = self._named[package]
+        return {name: text for name, (_, _, text) in texts.items() if wanted in named[name]}
 
     def owns(self, name: str) -> bool:
         """Whether the top-level package of `name` is in one of the trees.
