@@ -11,16 +11,14 @@ always run.
 
 from __future__ import annotations
 
-import ast
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from checker.interpreter import conditions, looping_writing, statements
 from checker.interpreter.conditions import Condition
-from checker.interpreter.iteration import Counted, iterate
 from checker.interpreter.looks import Looks
 from checker.interpreter.looping_ahead import AHEAD, StandIns
 from checker.interpreter.looping_repeated import Repeated
+from checker.interpreter.looping_rows import Rows, rows
 from checker.interpreter.numbered import DIFFERS, Numbered
 from checker.interpreter.values import (
     ClassMethod,
@@ -37,13 +35,15 @@ from checker.interpreter.values import (
 )
 
 if TYPE_CHECKING:
+    import ast
+
     from checker.graph.terms import Term
     from checker.interpreter.looping_state import State
     from checker.interpreter.machine import Frame, Machine
     from checker.interpreter.outline import Outline
     from checker.interpreter.statements import Signal
 
-_FEWEST = 6
+_VAIN = 6
 _CONSTANT = (
     bool,
     int,
@@ -294,54 +294,6 @@ def _kind(value: Value) -> Any:
     return id(value)
 
 
-@dataclass(frozen=True, slots=True)
-class Rows:
-    """What a loop runs over: numbers, or layers (`over`), counted from `start` or not.
-
-    `numbers` are those of the layers that its iterations run.
-    """
-
-    numbers: tuple[int, ...]
-    layers: list[Value] | None = None
-    over: Value = None
-    start: int | None = None
-
-    def item(self, m: Machine, loop: Loop) -> Value:
-        """What the loop's target is bound to in this iteration."""
-        if self.layers is None:
-            return Numbered(loop, self.numbers)
-        for one, two in zip(self.layers, iterate(m, self.over), strict=False):
-            if one is not two:
-                raise m.stuck("the layers change while they are run")
-        layer = loop.one_of(self.layers[loop.at], self.layers)
-        if self.start is None:
-            return layer
-        count = range(self.start, self.start + len(self.layers))
-        return Numbered(loop, tuple(count)), layer
-
-
-def rows(m: Machine, stmt: ast.For, source: Value) -> Rows | None:
-    """What a loop runs over, if it is one whose iterations may be told apart."""
-    outline = m.outline
-    if outline is None or not outline.shortened or m.loop is not None:
-        return None
-    if outline.building or outline.depth or not outline.indices or m.item_done is not None:
-        return None
-    if type(source) is range:
-        return Rows(tuple(source)) if len(source) >= _FEWEST else None
-    over, start = source, None
-    if type(source) is Counted and isinstance(stmt.iter, ast.Call):
-        over, start = source.over, source.start
-    summarised = isinstance(over, Instance) and over.cls.module and over.cls.module.is_stub
-    if not (isinstance(over, (list, tuple)) or (summarised and over.cls.defines("__iter__"))):
-        return None
-    layers = iterate(m, over)
-    numbers = [outline.indices.get(id(layer)) for layer in layers]
-    if len(layers) < _FEWEST or None in numbers:
-        return None
-    return Rows(tuple(number for number in numbers if number is not None), layers, over, start)
-
-
 def run(m: Machine, frame: Frame, stmt: ast.For, rows: Rows) -> Signal | None:
     """A `for` loop, without the iterations that do what others did."""
     outline = m.outline
@@ -383,7 +335,7 @@ def _iterations(m: Machine, frame: Frame, stmt: ast.For, loop: Loop, rows: Rows)
         if not is_new and known is not None and known.jump(m, loop, first, until):
             before, place = None, until
             continue
-        after = looping_writing.state(m, loop) if place < last and vain < _FEWEST else None
+        after = looping_writing.state(m, loop) if place < last and vain < _VAIN else None
         if after is None:
             before = known = None
             continue

@@ -344,20 +344,17 @@ class Outline:
         return found[1] if found is not None else None
 
     def _arity(self, m: Machine, cls: ClassValue, method: str) -> tuple[int | None, bool]:
-        """How many values a part gives, and whether always.
-
-        Where its classes differ, one after the other.
-        """
+        """How many values a part gives, one number after the other, and whether always."""
         found = {parts.arity(c, method) for c in self.choices.get(id(cls), (cls,))}
         counts = sorted({count for count, _ in found if count is not None})
         if len(counts) < 2:  # what may be several values is one until it is taken for more
-            return (counts or [None])[0], all(always for _, always in found)
+            return counts[0] if counts else None, all(always for _, always in found)
         chosen = counts[-1]
         for count in counts[:-1]:
-            if m.decide(f"whether {cls.name}.{method} gives {count or 'one'}"):
+            if m.decide(f"whether {cls.name}.{method} gives {count}"):
                 chosen = count
                 break
-        return chosen, all(always for count, always in found if count == chosen)
+        return chosen, all(always for count, always in found if count in (chosen, None))
 
     def enter(self, index: int) -> None:
         """A decoder layer begins."""

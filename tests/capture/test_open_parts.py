@@ -129,3 +129,29 @@ def test_a_stack_that_may_not_be_there_hands_over_nothing_that_is_known(tmp_path
     )
     assert not ask(tmp_path, (1, 3), open_stack, returned, unpacked, sets).is_decided
     assert ask(tmp_path, (1, 3), returned, unpacked, sets).boundaries == ()
+
+
+TAKEN = """hidden = self.attention(hidden)
+        if isinstance(hidden, tuple):
+            hidden, _ = hidden"""
+CHOSEN = """mixed = self.attention(hidden)
+        hidden = mixed[0] if isinstance(mixed, tuple) else mixed"""
+PAIR = """class Pair(Mixer):
+    def forward(self, x):
+        return self.inner(x), x
+"""
+
+
+@pytest.mark.parametrize("use", [TAKEN, CHOSEN])
+def test_a_part_that_gives_several_values_or_one(use: str, tmp_path: Path) -> None:
+    """Which of its classes it is of, nothing says: one run does for both."""
+    start = "class Layer(nn.Module):"
+    part = "self.attention = (Pair if config.paired else Mixer)(config.hidden_size)"
+    edits = (
+        (start, PAIR + start),
+        ("self.attention = Mixer(config.hidden_size)", part),
+        ("hidden = self.attention(hidden)", use),
+    )
+    assert ask(tmp_path, (1, 3), *edits).boundaries == (2, 4)
+    lost = ask(tmp_path, (1, 3), *edits, captured="hidden")
+    assert lost.boundaries == ("not-a-boundary", "not-a-boundary")

@@ -93,3 +93,25 @@ def test_a_package_comes_before_a_module_of_its_name() -> None:
     assert found is not None
     assert found.is_package
     assert workspace.place("b") == (0, "b.py", False)
+
+
+def test_a_word_is_looked_for_in_the_files_of_a_package() -> None:
+    """As in their whole text, wherever in it a name stands."""
+    texts = {
+        "a": b"class SmallTarget:\n    pass\n",
+        "b": b"import a\nEntry = [a.SmallTarget]\n",
+        "c": b"class VerySmallTargetOne(aSmallTargetOfAll):\n    pass\n",
+        "d": b"names = 'x\\nSmallTarget'\n",
+        "e": b"# SMALLtarget smallTarget SmallTarge t\n",
+        "f": "größeSmallTarget = 1\n".encode(),
+        "g": b"class ABSmallTarget9_: x = SmallTarget_",
+    }
+    package = {f"p/{name}.py": text for name, text in texts.items()}
+    words = (*("SmallTarget", "SmallTargetO", "SmallTarget9_", "SMALLtarget", "a", "pass", ""),)
+    for word in (*words, "GrößeTarget", "Entry", "SmallTarget ", "class S", "VerySmallTargetOnes"):
+        workspace = Workspace([Tree(package)])
+        holding = {name for name, text in texts.items() if word.encode() in text}
+        found = workspace.naming("p", word)
+        assert set(found) == holding, word
+        defining = [b"class " + word.encode() in texts[name] for name in found]
+        assert defining == sorted(defining, reverse=True), word
