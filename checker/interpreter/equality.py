@@ -340,6 +340,8 @@ def as_key(m: Machine, key: Value) -> Value:
         return tuple(as_key(m, item) for item in key)
     if isinstance(key, Instance):
         return _instance_key(m, key)
+    if isinstance(key, BoundMethod):
+        _recognise(m, key.instance)
     return key
 
 

@@ -78,6 +78,10 @@ WHICH: dict[str, Edits] = {
         _test("layer.forward == self.special"),
         _model("self.special = self.layers[9].forward"),
     ),
+    "its method as a key": (
+        _test("layer.forward in self.special"),
+        _model("self.special = {self.layers[9].forward: 1}"),
+    ),
     "in a list that is compared": (
         _test("[layer] == self.special"),
         _model("self.special = [self.layers[9]]"),
