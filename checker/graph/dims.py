@@ -8,6 +8,7 @@ what is true for some only is `None`.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import TYPE_CHECKING, TypeAlias
 
 if TYPE_CHECKING:
@@ -53,21 +54,24 @@ class Poly:
     __rmul__ = __mul__
 
     def __str__(self) -> str:
-        text = ""
-        for monomial, coefficient in sorted(self.terms, key=_reading_order):
-            factors = [name if power == 1 else f"{name}^{power}" for name, power in monomial]
-            if abs(coefficient) != 1 or not factors:
-                factors.insert(0, str(abs(coefficient)))
-            sign = "-" if coefficient < 0 else "+"
-            text += (
-                f" {sign} {'*'.join(factors)}"
-                if text
-                else ("-" * (sign == "-")) + "*".join(factors)
-            )
-        return text
+        return _text(self.terms)
 
 
 Dim: TypeAlias = int | Poly
+
+
+@lru_cache(maxsize=1024)  # few are written, most of them again and again
+def _text(terms: tuple[tuple[Monomial, int], ...]) -> str:
+    text = ""
+    for monomial, coefficient in sorted(terms, key=_reading_order):
+        factors = [name if power == 1 else f"{name}^{power}" for name, power in monomial]
+        if abs(coefficient) != 1 or not factors:
+            factors.insert(0, str(abs(coefficient)))
+        sign = "-" if coefficient < 0 else "+"
+        text += (
+            f" {sign} {'*'.join(factors)}" if text else ("-" * (sign == "-")) + "*".join(factors)
+        )
+    return text
 
 
 def symbol(name: str) -> Poly:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import ast
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from checker.interpreter.open_values import Open, Several
@@ -98,11 +98,9 @@ class Beliefs:
     def of(self, fact: Fact) -> Belief:
         """What was answered of one, to be changed by itself."""
         known = self._known.get(fact)
-        return (
-            Belief()
-            if known is None
-            else replace(known, equal=[*known.equal], other=[*known.other])
-        )
+        if known is None:
+            return Belief()
+        return Belief([*known.equal], [*known.other], known.holds)
 
     def keep(self, fact: Fact, belief: Belief) -> None:
         """Another answer."""
