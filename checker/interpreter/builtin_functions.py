@@ -160,6 +160,8 @@ def _globals(m: Any) -> Value:
     """
     from checker.interpreter import imports
 
+    if m.loop is not None:
+        m.loop.spoiled = True  # the names of modules are not among what it sees
     module = m.frames[-1].module
     if module.file is not None:
         for name in module.file.touching:

@@ -131,7 +131,8 @@ def _index(m: Machine, key: Value) -> Value:
     if isinstance(key, Instance) and key.cls.defines("__index__"):
         from checker.interpreter import attributes, calls
 
-        return calls.call(m, attributes.get(m, key, "__index__", special=True), [], {})
+        made = calls.call(m, attributes.get(m, key, "__index__", special=True), [], {})
+        return made.seen() if type(made) is Numbered else made
     return key
 
 

@@ -71,6 +71,8 @@ def by_name(m: Machine, name: str, left: Value, right: Value) -> Value:
     """`left < right` and its like, by the name of the special method."""
     if name in {"eq", "ne"} and type(left) in _SIMPLE and type(right) in _SIMPLE:
         return (left == right) == (name == "eq")
+    if type(right) is Numbered and isinstance(left, (bool, float, complex)):
+        left, right, name = right, left, _REFLECTED[name]  # which Python does not do by itself
     for side in (left, right):
         if isinstance(side, Unknown):
             return side
@@ -152,6 +154,8 @@ def equal(m: Machine, left: Value, right: Value, depth: int = 0) -> Verdict:
     """`left == right` as one truth."""
     if type(left) in _SIMPLE and type(right) in _SIMPLE:
         return bool(left == right)
+    if type(right) is Numbered:
+        left, right = right, left  # it is asked first
     for side in (left, right):
         if isinstance(side, Unknown):
             return side

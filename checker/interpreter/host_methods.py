@@ -110,6 +110,8 @@ def attribute(m: Machine, value: Value, name: str) -> Value:
         return builtin_types.type_of(m, value)
     if isinstance(value, Iterator):
         return _of_iterator(m, value, name)
+    if type(value) is Numbered:
+        value = value.seen()
     if name in _VALUES and hasattr(value, name):
         return getattr(value, name)
     special = _SPECIAL.get(name)

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from checker.interpreter.machine import Machine
 
 _Names = dict[str, Value]
+STORE = "store"
+"""What the keys begin with under which a machine holds the stores of summaries."""
 
 
 class Shown(_Names):
@@ -146,4 +148,4 @@ def show(m: Machine, instance: Instance) -> _Names:
     return instance.attrs
 
 
-__all__ = ["Looks", "Noted", "items_of", "show"]
+__all__ = ["STORE", "Looks", "Noted", "items_of", "show"]

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from checker.graph.dims import Poly
 from checker.interpreter import conditions
-from checker.interpreter.looks import items_of
+from checker.interpreter.looks import STORE, items_of
 from checker.interpreter.looping_state import State, addends, is_made, name_of, names_of, natural
 from checker.interpreter.numbered import Numbered
 from checker.interpreter.open_values import Open
@@ -82,10 +82,10 @@ class Writer:
         for root in roots:
             self.value(root)
         for name, shared in m.shared.items():
-            if not isinstance(name, str) or name == "operators":
-                continue  # summaries, and what they call: nothing changes them
-            self.add(name)
-            self.value(shared)
+            is_store = isinstance(name, tuple) and name[0] == STORE
+            if is_store or (isinstance(name, str) and name != "operators"):
+                self.add(name)  # the others are summaries, and what they call: nothing changes them
+                self.value(shared)
         self.add(
             *(len(m.lost), len(m.aliases), len(m.ranges), len(m.counts)),
             *(m.attempting, m.trying, m.config_quiet, m.grad_disabled),

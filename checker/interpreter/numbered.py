@@ -77,7 +77,9 @@ def _compared(name: str) -> Callable[[Numbered, Any], Any]:
     function = getattr(operator, name.strip("_"))
 
     def run(self: Numbered, other: Any) -> Any:
-        others = _each(self, other) if self.is_live else None
+        others: list[Any] | None = _each(self, other) if self.is_live else None
+        if others is None and self.is_live and type(other) is float:
+            others = [other] * len(self.values)
         if others is not None:
             pairs = zip(self.values, others, strict=True)
             return self.loop.split([function(one, two) for one, two in pairs])
@@ -118,6 +120,20 @@ for _name in (
     setattr(Numbered, f"__{_name}__", _pinned(f"__{_name}__"))
 
 
+def side_by_side(left: Any, right: Any) -> tuple[Any, Any]:
+    """The operands of an operator, for Python to compute with.
+
+    It does not ask the one on the right where another kind of number stands on the left.
+    """
+    if type(right) is not Numbered:
+        return left, right
+    if type(left) is bool:
+        return int(left), right
+    if isinstance(left, (float, complex)):
+        return left, right.seen()
+    return left, right
+
+
 def contains(container: Any, item: Numbered) -> bool:
     """`item in container`, of keys."""
     if item.is_live:
@@ -139,4 +155,4 @@ def given_away(m: Machine, function: Value, args: list[Value], kwargs: dict[str,
             kwargs[name] = value.seen()
 
 
-__all__ = ["DIFFERS", "Numbered", "contains", "given_away"]
+__all__ = ["DIFFERS", "Numbered", "contains", "given_away", "side_by_side"]

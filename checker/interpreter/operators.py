@@ -11,6 +11,7 @@ from checker.interpreter import attributes, calls, conditions, enums, equality, 
 from checker.interpreter.broadcasting import elementwise
 from checker.interpreter.hosting import PLAIN, check_growth, host, is_plain, unwrapped
 from checker.interpreter.iteration import VIEWS, iterate
+from checker.interpreter.numbered import side_by_side
 from checker.interpreter.tensors import Tensor
 from checker.interpreter.values import (
     ClassValue,
@@ -101,6 +102,7 @@ def _is_undescribed(value: Value) -> bool:
 def binary(m: Machine, op: type[ast.operator], left: Value, right: Value) -> Value:
     """`left op right` for any values."""
     name, function = _BINARY[op]
+    left, right = side_by_side(left, right)
     if type(left) in _NUMBERS and type(right) in _NUMBERS:
         check_growth(m, name, left, right)
         return host(m, function, left, right)

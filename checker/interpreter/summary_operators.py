@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from checker.interpreter import joining, products, regexes, shaping
 from checker.interpreter.broadcasting import as_tensor, elementwise
+from checker.interpreter.looks import STORE
 from checker.interpreter.storages import Root
 from checker.interpreter.summary_definitions import DEFINITIONS
 from checker.interpreter.summary_fields import FIELDS
@@ -195,7 +196,7 @@ def _unknown(m: Machine, reason: Value) -> Value:
 
 def _store(m: Machine, name: Value) -> Value:
     """A dict that lives as long as the machine, by name (key-value caches of a server)."""
-    store: dict[Value, Value] = m.shared.setdefault(("store", name), {})
+    store: dict[Value, Value] = m.shared.setdefault((STORE, name), {})
     if m.settled is not None:
         m.settled.reads_store(m, name, store)
     return store
