@@ -7,6 +7,7 @@ import sys
 from functools import partial
 
 from checker.interpreter import statements, steady, stubs
+from checker.interpreter.births import births
 from checker.interpreter.machine import Frame, Machine
 from checker.interpreter.values import DTYPE_ALIASES, External, ModuleValue, Raised, Stuck, Value
 from checker.syntax.nodes import walk
@@ -92,7 +93,7 @@ def run_top_level(m: Machine, module: ModuleValue, stmt: ast.stmt) -> None:
     m.running.append((module, stmt))
     building = m.outline.apart() if m.outline is not None else []
     journal, m.journal = m.journal, None  # it is no deed of the call that asks for it
-    asked = len(m.decisions)
+    asked, first = len(m.decisions), next(births)
     try:
         m.run_in(frame, lambda: statements.run_statement(m, frame, stmt))
     except (Raised, Stuck):
@@ -103,8 +104,9 @@ def run_top_level(m: Machine, module: ModuleValue, stmt: ast.stmt) -> None:
         if m.outline is not None:
             m.outline.building = building
         m.journal = journal
-        if journal is not None and len(m.decisions) > asked:
-            journal.unsettled += 1  # what a module holds is evaluated once
+        if journal is not None:
+            journal.builds(first)
+            journal.unsettled += len(m.decisions) > asked  # what a module holds is evaluated once
 
 
 def _touch(m: Machine, module: ModuleValue) -> None:

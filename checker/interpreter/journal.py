@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from typing import TYPE_CHECKING, Any
 
 from checker.interpreter.births import births
@@ -33,9 +34,11 @@ class Journal:
     that may be taken back. `unsettled` counts what cannot be: conditions met where a result is kept
     for later, so that following the call again would not meet them again; iterators that went on.
     `managed` counts the context managers that are entered, which may swallow what is raised.
+    `built`: the numbers of what was made for something that a run builds, or evaluates, only when
+    it comes to it, and the number of that.
     """
 
-    __slots__ = ("changed", "made", "managed", "saved", "unsettled", "writes")
+    __slots__ = ("built", "changed", "made", "managed", "saved", "unsettled", "writes")
 
     def __init__(self) -> None:
         self.changed: list[Any] = []
@@ -44,6 +47,20 @@ class Journal:
         self.saved: Saved | None = None
         self.unsettled = 0
         self.managed = 0
+        self.built: list[tuple[int, int, int]] = []
+
+    def builds(self, first: int, owner: int = -1) -> None:
+        """What was made since the first number is as old as its owner, or as modules are."""
+        self.built.append((first, next(births), owner))
+
+    def age(self, number: int) -> int:
+        """The number of what something was made for; its own where that is nothing else."""
+        place = bisect_right(self.built, (number,)) - 1
+        if place >= 0:
+            first, last, owner = self.built[place]
+            if first < number < last:
+                return self.age(owner)
+        return number
 
     def makes(self, value: Value) -> None:
         """A container was made."""
@@ -86,13 +103,13 @@ class Mark:
             made = journal.made.get(id(value))
             return made is not None and made[1] > self.born
         number: int = getattr(value, "number", -1)
-        return number > self.born
+        return number > self.born and journal.age(number) > self.born
 
     def written(self, journal: Journal) -> dict[Root, Term]:
         """The tensors' values that were there and have been overwritten, with what they were."""
         found: dict[Root, Term] = {}
         for root, term in journal.writes[self.writes :]:
-            if root.number < self.born:
+            if journal.age(root.number) < self.born:
                 found.setdefault(root, term)
         return found
 

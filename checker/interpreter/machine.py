@@ -203,6 +203,8 @@ class Machine:
         if self.settled is not None:
             self.settled.changes(self, value)
         if self.journal is not None:
+            if self.journal.saved is not None and type(value) is Instance and self.outline:
+                self.outline.ensure(self, value)  # what is put back is what was built
             self.journal.changes(value)
 
     def touches(self, value: Any) -> None:

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 from checker.graph.dims import symbol
 from checker.interpreter import conditions
 from checker.interpreter import outline_parts as parts
+from checker.interpreter.births import births
 from checker.interpreter.looping_ahead import AHEAD
 from checker.interpreter.numbered import DIFFERS
 from checker.interpreter.tensors import Tensor, arranged, fresh_input
@@ -140,7 +141,7 @@ class Outline:
         # the server built it where it was made, whether or not it comes to where it is asked for
         around, self.doubtful = self.doubtful, int(id(instance) in self.unsure)
         journal, m.journal = m.journal, None  # it is no deed of the call that asks for it
-        asked = len(m.decisions)
+        asked, first = len(m.decisions), next(births)
         try:
             calls.call(m, init[0], [instance, *args], parts.fitting(m, init[0], args, kwargs))
         except (Raised, Stuck) as error:
@@ -159,8 +160,9 @@ class Outline:
             self.depth = outer
             self.building.pop()
             m.journal = journal
-            if journal is not None and len(m.decisions) > asked:
-                journal.unsettled += 1
+            if journal is not None:
+                journal.builds(first, instance.number)
+                journal.unsettled += len(m.decisions) > asked
 
     def is_sure(self, m: Machine) -> bool:
         """Whether the server certainly comes to where we are, with what we have."""
