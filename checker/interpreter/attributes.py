@@ -11,6 +11,7 @@ from checker.interpreter import (
     calls,
     class_attributes,
     conditions,
+    havoc,
     host_methods,
     imports,
     instance_attributes,
@@ -163,7 +164,9 @@ def _of_unknown(m: Machine, value: Unknown, name: str, absent: bool) -> Value:
         return _find(m, value.item, name, False, absent)
     if m.trying and not absent:  # else a way that comes to no attribute is none that is taken
         conditions.check(m, value, name)
-    return open_values.attribute(value, name) if isinstance(value, Open) else value
+    if isinstance(value, Open):
+        return open_values.attribute(value, name)
+    return havoc.read_by(value, name)
 
 
 def _of_module(m: Machine, value: ModuleValue, name: str) -> Value:
@@ -260,7 +263,7 @@ def put(m: Machine, value: Value, name: str, new: Value) -> None:
         case Open():
             value.names[name] = new
         case Unknown() | External():
-            return  # what is done to something unknown stays unknown
+            havoc.changed(m, value)  # what is done to something unknown stays unknown
         case SuperValue(start=Instance() as start):
             plain_put(m, start, name, new)
         case _:
@@ -280,6 +283,9 @@ def plain_put(m: Machine, value: Instance, name: str, new: Value) -> None:
             outline.check_passed(m, value)
         if key in outline.pending:
             outline.ensure(m, value)
+        if id(value.cls) in outline.stands_for:
+            others = outline.stands_for[id(value.cls)]
+            havoc.forget(m, m.unknown(f"{name} of one of several", harmless=True), others)
     found = value.cls.lookup(name)
     if found is not None:
         target = found[0]
@@ -326,6 +332,7 @@ def plain_remove(m: Machine, value: Value, name: str) -> None:
         case Tensor():
             held = value.extra
         case Unknown() | External():
+            havoc.changed(m, value)
             return
         case _:
             raise m.stuck(f"an attribute of a {type_name(value)} is deleted")

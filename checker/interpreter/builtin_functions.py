@@ -6,7 +6,7 @@ import ast
 import builtins as host_builtins
 from typing import TYPE_CHECKING, Any
 
-from checker.interpreter import builtin_iteration, builtin_types
+from checker.interpreter import builtin_iteration, builtin_types, havoc
 from checker.interpreter.values import (
     BoundMethod,
     ClassMethod,
@@ -87,7 +87,8 @@ def _getattr(m: Any, value: Value, name: Value, *default: Value) -> Value:
 
     name = _name(m, name)
     if isinstance(name, Unknown):
-        return name
+        held = [*value.attrs.values()] if isinstance(value, Instance) else []
+        return havoc.one_of(name, [*held, *default])
     if default:
         return attributes.get_default(m, value, name, default[0])
     return attributes.get(m, value, name)

@@ -59,6 +59,7 @@ def call(m: Machine, function: Value, args: list[Value], kwargs: dict[str, Value
             if not function.pure:
                 m.asked += 1
             numbered.given_away(m, function, args, kwargs)
+            _given(m, function, args, kwargs)
             return function.call(m, args, kwargs)
         case ClassValue():
             if function.module is None:
@@ -81,11 +82,52 @@ def call(m: Machine, function: Value, args: list[Value], kwargs: dict[str, Value
             raise m.exception("TypeError", f"'{type_name(function)}' object is not callable")
 
 
+_LOOKING = frozenset(
+    (
+        *(
+            "isinstance",
+            "issubclass",
+            "len",
+            "getattr",
+            "hasattr",
+            "type",
+            "id",
+            "callable",
+            "bool",
+        ),
+        *("int", "float", "str", "repr", "format", "print", "min", "max", "any", "all", "sum"),
+        *(
+            "sorted",
+            "list",
+            "tuple",
+            "set",
+            "dict",
+            "zip",
+            "enumerate",
+            "range",
+            "hash",
+            "reversed",
+        ),
+    )
+)
+_STORING = frozenset(("append", "add", "insert", "setdefault", "put"))
+
+
+def _given(m: Machine, function: Native, args: list[Value], kwargs: dict[str, Value]) -> None:
+    """A function of ours gets these: what is one of several things may be changed by it."""
+    looks = function.name in _LOOKING or function.name.startswith("op.")
+    stores = function.name in _STORING and len(args) == 1
+    for value in (*args, *kwargs.values()):
+        if not (looks or stores):
+            havoc.used(m, value)
+
+
 def _unknown(m: Machine, function: Unknown, args: list[Value], kwargs: dict[str, Value]) -> Unknown:
     """What is given to something unknown is not known any more."""
     conditions.check(m, function, "a call")
     if isinstance(function, Several) and function.function:
         raise m.stuck(f"a call of {function.reason}")
+    havoc.used(m, function)
     havoc.forget(m, function, [*args, *kwargs.values()])
     return function
 

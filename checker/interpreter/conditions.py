@@ -44,6 +44,7 @@ class Junction(Unknown):
     operands: tuple[Unknown, ...] = ()
     conjunction: bool = True
     holds: bool | None = None
+    things: tuple[Value, ...] = field(default=(), compare=False)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -53,6 +54,7 @@ class OpenJunction(Open):
     operands: tuple[Unknown, ...] = ()
     conjunction: bool = True
     holds: bool | None = None
+    things: tuple[Value, ...] = field(default=(), compare=False)
 
 
 @dataclass(slots=True)
@@ -136,11 +138,15 @@ def compared(op: ast.cmpop, left: Value, right: Value) -> Unknown | None:
 
 
 def junction(
-    operands: tuple[Unknown, ...], conjunction: bool, holds: bool | None = None
+    operands: tuple[Unknown, ...],
+    conjunction: bool,
+    holds: bool | None = None,
+    things: tuple[Value, ...] = (),
 ) -> Unknown:
-    """`and` or `or` of what is unknown, in order."""
+    """`and` or `or` of what is unknown, in order; `things`: what else it may be, to be changed."""
     first = operands[0]
-    if len(operands) == 1 and holds is None:
+    things = (*things, *(thing for part in operands for thing in getattr(part, "things", ())))
+    if len(operands) == 1 and holds is None and not things:
         return first
     words = [operand.reason for operand in operands]
     if holds is not None:
@@ -148,8 +154,8 @@ def junction(
     reason = (" and " if conjunction else " or ").join(words)
     if isinstance(first, Open):
         known = first.names, first.everywhere
-        return OpenJunction(reason, first.location, *known, operands, conjunction, holds)
-    return Junction(reason, first.location, operands, conjunction, holds)
+        return OpenJunction(reason, first.location, *known, operands, conjunction, holds, things)
+    return Junction(reason, first.location, operands, conjunction, holds, things)
 
 
 def opposite(value: Unknown) -> Unknown:

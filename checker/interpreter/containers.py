@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from checker.graph.dims import Poly
-from checker.interpreter import conditions, equality
+from checker.interpreter import conditions, equality, havoc
 from checker.interpreter.hosting import host, is_plain, plain, unwrapped
 from checker.interpreter.iteration import VIEWS, Iterator, enum_members, iterate, lazily
 from checker.interpreter.numbered import Numbered
@@ -51,7 +51,9 @@ def get_item(m: Machine, base: Value, key: Value) -> Value:
             if type(key) is Numbered and isinstance(base, (list, tuple, range)):
                 return host(m, key.loop.item, base, key)
             index = _index(m, key)
-            return index if isinstance(index, Unknown) else host(m, lambda: base[index])
+            if isinstance(index, Unknown):
+                return havoc.one_of(index, base if isinstance(base, (list, tuple)) else ())
+            return host(m, lambda: base[index])
         case _:
             raise m.exception("TypeError", f"'{type_name(base)}' object is not subscriptable")
 
@@ -68,7 +70,7 @@ def _of_dict(m: Machine, base: dict[Value, Value], key: Value) -> Value:
     if isinstance(key, Unknown):
         if m.outline is not None and base and all(type(v) is ClassValue for v in base.values()):
             return m.outline.one_class(m, base, key)
-        return key
+        return havoc.one_of(key, base.values())
     if isinstance(base, ConfigDict) and isinstance(key, str):
         m.read(base.place, key, key in base)
     stored = equality.as_key(m, key)
@@ -142,7 +144,7 @@ def set_item(m: Machine, base: Value, key: Value, value: Value) -> None:
 
     match base:
         case Unknown() | External():
-            return  # what is done to something unknown stays unknown
+            havoc.changed(m, base)  # what is done to something unknown stays unknown
         case Tensor():
             from checker.interpreter import indexing
 
@@ -196,7 +198,9 @@ def delete_item(m: Machine, base: Value, key: Value) -> None:
         del data[stored]
     elif isinstance(data, list):
         host(m, data.__delitem__, _index(m, key))
-    elif not isinstance(data, (Unknown, External)):
+    elif isinstance(data, (Unknown, External)):
+        havoc.changed(m, data)
+    else:
         raise m.exception("TypeError", f"'{type_name(data)}' object does not support item deletion")
 
 

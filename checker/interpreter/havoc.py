@@ -5,12 +5,13 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
-from checker.interpreter.open_values import Untouching
+from checker.interpreter.open_values import OneOf, Untouching
 from checker.interpreter.values import (
     BoundMethod,
     ConfigDict,
     Function,
     Instance,
+    Native,
     Partial,
     Scope,
     Unknown,
@@ -58,14 +59,105 @@ def forget(m: Machine, unknown: Unknown, values: Iterable[Value]) -> None:
             case list() | set():
                 stack += value
                 m.lost[id(value)] = (value, unknown)
-            case tuple() | frozenset():
-                stack += value
-            case BoundMethod():
-                stack += (value.instance, value.function)
-            case Partial():
-                stack += (value.function, *value.args, *value.kwargs.values())
             case Function():
                 stack += _closure(m, value, unknown)
+            case _:
+                stack += _parts(value)
+
+
+def _parts(value: Value) -> tuple[Value, ...]:
+    """What something holds that cannot be changed itself."""
+    match value:
+        case tuple() | frozenset():
+            return tuple(value)
+        case Unknown():
+            return _used(value)
+        case BoundMethod():
+            return value.instance, value.function
+        case Partial():
+            return value.function, *value.args, *value.kwargs.values()
+        case _:
+            return ()
+
+
+def changed(m: Machine, value: Value) -> None:
+    """Something is done to a value: where it is one of several things, to any of them."""
+    if isinstance(value, Unknown) and (things := things_of(value)):
+        forget(m, value, things)
+
+
+def used(m: Machine, value: Value) -> None:
+    """A value is called, or handed to something: that may change it, but for parts of a target."""
+    if isinstance(value, Unknown) and (things := _used(value)):
+        forget(m, value, things)
+
+
+def _used(value: Unknown) -> tuple[Value, ...]:
+    from checker.interpreter.outline import is_module
+
+    return tuple(
+        thing
+        for thing in things_of(value)
+        if not (isinstance(thing, Instance) and is_module(thing.cls))
+    )
+
+
+def things_of(value: Value) -> tuple[Value, ...]:
+    """What something unknown may be that can be changed."""
+    return getattr(value, "things", ())
+
+
+def one_of(unknown: Unknown, values: Iterable[Value]) -> Unknown:
+    """One of several values, nothing tells which."""
+    things = tuple(value for value in values if may_change(value))
+    return OneOf(unknown.reason, unknown.location, things) if things else unknown
+
+
+_READING = frozenset(("copy", "count", "get", "index", "items", "keys", "values"))
+
+
+def read_by(value: Unknown, name: str) -> Unknown:
+    """An attribute of something unknown; a method that only reads leaves open what is in it."""
+    things = things_of(value)
+    if name not in _READING or not all(isinstance(thing, (list, dict, set)) for thing in things):
+        return value
+    held: list[Value] = []
+    for thing in things:
+        held += thing.values() if isinstance(thing, dict) else thing
+    return one_of(Unknown(value.reason, value.location), held) if things else value
+
+
+def is_container(value: Value) -> bool:
+    """Whether a value is a container, or a method of one."""
+    if isinstance(value, Native):
+        return bool(getattr(value.call, "__closure__", None))
+    return isinstance(value, (list, dict, set)) and not isinstance(value, ConfigDict)
+
+
+def may_change(value: Value) -> bool:
+    """Whether something can be done to a value that others see."""
+    from checker.interpreter.iteration import Iterator
+    from checker.interpreter.tensors import Tensor
+
+    match value:
+        case Instance():  # what stands for something summarised is changed by nobody else
+            return not value.cls.is_enum and not (value.cls.module and value.cls.module.is_stub)
+        case ConfigDict():
+            return False
+        case list() | dict() | set() | Tensor() | Iterator():
+            return True
+        case Unknown():
+            return bool(things_of(value))
+        case BoundMethod():
+            return may_change(value.instance)
+        case tuple():
+            return any(may_change(item) for item in value)
+        case Partial():
+            return any(may_change(item) for item in (*value.args, *value.kwargs.values()))
+        case Native():
+            return bool(getattr(value.call, "__closure__", None))  # a method of something
+        case _:
+            return False
 
 
 def _instance(value: Instance, unknown: Unknown) -> list[Value]:

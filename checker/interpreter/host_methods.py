@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from checker.interpreter import containers, equality, texts
+from checker.interpreter import containers, equality, havoc, texts
 from checker.interpreter.hosting import applied, host, is_plain, plain, unwrapped
 from checker.interpreter.iteration import Generator, Iterator, iterate, lazily
 from checker.interpreter.numbered import Numbered
@@ -295,7 +295,7 @@ def _sort(m: Machine, value: list[Value], **kwargs: Value) -> None:
 
 def _get(m: Machine, value: dict[Value, Value], key: Value, default: Value = None) -> Value:
     if isinstance(key, Unknown):
-        return key
+        return havoc.one_of(key, [*value.values(), default])
     if isinstance(value, ConfigDict) and isinstance(key, str):
         m.read(value.place, key, key in value, default)
     if type(key) is Numbered:

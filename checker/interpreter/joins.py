@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from checker.graph.dims import Poly
-from checker.interpreter import conditions, outline_kinds
+from checker.interpreter import conditions, havoc, outline_kinds
 from checker.interpreter import outline_parts as parts
-from checker.interpreter.open_values import Open, Several, Untouching
+from checker.interpreter.open_values import OneOf, Open, Several, Untouching
 from checker.interpreter.outline import MISSING, is_summarised
 from checker.interpreter.storages import Loose, Root, root_of
 from checker.interpreter.tensors import Tensor, arranged, fresh_input
@@ -81,7 +81,8 @@ class Join:
     def _new(self, one: Value, two: Value) -> Value:
         if type(one) is type(two):
             if type(one) in _UNKNOWN and conditions.identity(one) == conditions.identity(two):
-                return one
+                both = (*havoc.things_of(one), *havoc.things_of(two))
+                return OneOf(one.reason, one.location, both) if both else one
             if isinstance(one, tuple) and len(one) == len(two):
                 return tuple(self.of(a, b) for a, b in zip(one, two, strict=True))
             if isinstance(one, Ended) and one.kind == two.kind:
@@ -108,6 +109,7 @@ class Join:
             number=any(isinstance(v, _NUMBERS) for v in held) or any(v.number for v in known),
             none=any(v is None for v in held) or any(v.none for v in known),
             origin=self._node,
+            things=tuple(thing for value in held for thing in havoc.things_of(value)),
         )
 
     def _names(self, one: dict[str, Value], two: dict[str, Value]) -> dict[str, Value]:
@@ -182,7 +184,7 @@ class Join:
         return value is MISSING or parts.is_plain(value) or type(value) in _LOST
 
 
-_UNKNOWN = frozenset((Unknown, Untouching, conditions.Condition, conditions.Junction))
+_UNKNOWN = frozenset((Unknown, OneOf, Untouching, conditions.Condition, conditions.Junction))
 _LOST = _UNKNOWN | {Poly, Several}
 """Values that are never changed, and change nothing but what they are given, which is forgotten."""
 _NUMBERS = (bool, int, float)

@@ -13,13 +13,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from checker.interpreter import conditions, looping_writing, statements
+from checker.interpreter import conditions, havoc, looping_writing, statements
 from checker.interpreter.conditions import Condition
 from checker.interpreter.looks import Looks
 from checker.interpreter.looping_ahead import AHEAD, StandIns
 from checker.interpreter.looping_repeated import Repeated
 from checker.interpreter.looping_rows import Rows, rows
 from checker.interpreter.numbered import DIFFERS, Numbered
+from checker.interpreter.open_values import OneOf
 from checker.interpreter.values import (
     ClassMethod,
     ClassValue,
@@ -289,8 +290,9 @@ def _kind(value: Value) -> Any:
         return type(value)
     if value is None or isinstance(value, (bool, float)):
         return value
-    if isinstance(value, Unknown) and type(value) in _FIXED:
-        return (type(value), *conditions.identity(value))
+    if isinstance(value, OneOf) or (isinstance(value, Unknown) and type(value) in _FIXED):
+        things = map(id, havoc.things_of(value))
+        return (type(value), *conditions.identity(value), *things)
     return id(value)
 
 

@@ -48,13 +48,21 @@ class Several(Unknown):
     `function`: a function may be among them, of which it is followed what it does. `number`: a
     number, which cannot be called nor taken apart. `none`: None, with which nothing can be done.
     What is an error with one of them is not done with it. `origin`: the call or statement that gave
-    it.
+    it. `things`: those among them that may be changed.
     """
 
     function: bool = False
     number: bool = False
     none: bool = False
     origin: ast.AST | None = None
+    things: tuple[Value, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class OneOf(Unknown):
+    """One of several things that may be changed: what is done to it is done to any of them."""
+
+    things: tuple[Value, ...] = ()
 
 
 def attribute(value: Open, name: str) -> Value:

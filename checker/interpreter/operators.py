@@ -7,7 +7,16 @@ import operator
 from typing import TYPE_CHECKING, Any
 
 from checker.graph.dims import Poly
-from checker.interpreter import attributes, calls, conditions, enums, equality, sizes, texts
+from checker.interpreter import (
+    attributes,
+    calls,
+    conditions,
+    enums,
+    equality,
+    havoc,
+    sizes,
+    texts,
+)
 from checker.interpreter.broadcasting import elementwise
 from checker.interpreter.hosting import PLAIN, check_growth, host, is_plain, unwrapped
 from checker.interpreter.iteration import VIEWS, iterate
@@ -186,6 +195,7 @@ def _kind(value: Value) -> str:
 def in_place(m: Machine, op: type[ast.operator], current: Value, value: Value) -> Value:
     """`current op= value`: writes into tensors and containers, else computes a new value."""
     name = _BINARY[op][0]
+    havoc.changed(m, current)
     if isinstance(current, Tensor):
         m.asked += 1
         if current.overlaps(value):

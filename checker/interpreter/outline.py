@@ -67,7 +67,8 @@ class Outline:
     `norms` are those that gave a value. `unclear`: why what is handed over could not be told.
     `doubtful` counts what is being followed that the server may not do, `unsure` holds objects that
     were made there; `skipped`: a constructor had a statement that could not be followed.
-    `initialiser`: the last call that a statement of a constructor is.
+    `initialiser`: the last call that a statement of a constructor is. `choices` are the classes of
+    which a part may be that stands for one of several (`stands_for`).
     """
 
     layers: int
@@ -82,6 +83,7 @@ class Outline:
     calls: int = 0
     stored: list[Stored] = field(default_factory=list)
     choices: dict[int, list[ClassValue]] = field(default_factory=dict)
+    stands_for: dict[int, list[Instance]] = field(default_factory=dict)
     kept: list[ClassValue] = field(default_factory=list)
     joined: dict[int, Joined] = field(default_factory=dict)
     norms: dict[Term, Value] = field(default_factory=dict)

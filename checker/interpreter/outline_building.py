@@ -6,7 +6,7 @@ import ast
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from checker.interpreter import conditions, expressions, outline_kinds, statements
+from checker.interpreter import conditions, expressions, havoc, outline_kinds, statements
 from checker.interpreter import outline_parts as parts
 from checker.interpreter.outline import MISSING, said
 from checker.interpreter.tensors import Tensor
@@ -120,13 +120,18 @@ def both(m: Machine, frame: Frame, stmt: ast.If) -> Signal | None:
 def joined(m: Machine, frame: Frame, stmt: ast.If, test: Value) -> bool:
     """A condition elsewhere, both branches of which only bind names.
 
-    False, and nothing done, where what they bind are tensors: one of two tensors is neither.
+    False, and nothing done, where what they bind may be changed: one of two things is neither.
     """
+    assert m.outline is not None
     places, ways = _both_ways(m, frame, stmt, test)
     for one, two in zip(*(way.names for way in ways), strict=True):
         for name in dict.fromkeys([*one, *two]):
             a, b = one.get(name, MISSING), two.get(name, MISSING)
-            if a is not b and (isinstance(a, Tensor) or isinstance(b, Tensor)):
+            if a is b:
+                continue
+            if isinstance(a, Tensor) or isinstance(b, Tensor):
+                return False
+            if not m.outline.building and (havoc.is_container(a) or havoc.is_container(b)):
                 return False
     _settle(m, places, ways)
     return True

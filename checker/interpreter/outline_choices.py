@@ -10,7 +10,7 @@ import ast
 from contextlib import ExitStack
 from typing import TYPE_CHECKING
 
-from checker.interpreter import conditions, exceptions, expressions, outline_kinds
+from checker.interpreter import conditions, exceptions, expressions, havoc, outline_kinds
 from checker.interpreter.outline import said
 from checker.interpreter.values import Raised, Stuck, Unknown, Value
 from checker.syntax.remembering import remembered
@@ -27,6 +27,7 @@ def bool_op(m: Machine, frame: Frame, node: ast.BoolOp) -> Value:
     """`and`, `or`: after something unknown the rest is looked at, for it may decide `and`."""
     conjunction = isinstance(node.op, ast.And)
     unknown: list[Unknown] = []
+    things: list[Value] = []
     value: Value = None
     with ExitStack() as assumed:
         for operand in node.values:
@@ -49,11 +50,14 @@ def bool_op(m: Machine, frame: Frame, node: ast.BoolOp) -> Value:
                     raise
                 unknown.append(m.unknown(f"what is not followed ({said(error)})", harmless=True))
                 break
+            things += [value] if havoc.may_change(value) else []
             if holds != conjunction:
                 if not unknown or conjunction:
                     return value
-                return conditions.junction(tuple(unknown), conjunction, holds=True)
-    return conditions.junction(tuple(unknown), conjunction) if unknown else value
+                return conditions.junction(tuple(unknown), conjunction, True, tuple(things))
+    if not unknown:
+        return value
+    return conditions.junction(tuple(unknown), conjunction, None, tuple(things))
 
 
 def if_exp(m: Machine, frame: Frame, node: ast.IfExp, test: Unknown) -> Value:
@@ -68,6 +72,9 @@ def if_exp(m: Machine, frame: Frame, node: ast.IfExp, test: Unknown) -> Value:
             one = expressions.evaluate(m, frame, node.body)
         with conditions.assuming(m, test, False):
             two = expressions.evaluate(m, frame, node.orelse)
+    changeable = one is not two and any(map(havoc.is_container, (one, two)))
+    if changeable and not m.outline.building:
+        return one if m.truth(test, "conditional expression") else two
     return outline_kinds.either(m, m.outline, one, two, "a conditional expression")
 
 

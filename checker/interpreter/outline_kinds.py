@@ -5,12 +5,15 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING
 
+from checker.interpreter import havoc
 from checker.interpreter import outline_parts as parts
 from checker.interpreter.open_values import Maybe, Open, Repeated
 from checker.interpreter.outline import is_open, is_summarised
 from checker.interpreter.values import ClassValue, Instance, Unknown, Value
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from checker.interpreter.machine import Machine
     from checker.interpreter.outline import Outline
 
@@ -27,15 +30,16 @@ def either(m: Machine, outline: Outline, one: Value, two: Value, what: str) -> V
             return parts.merged(m, one, two, common)
         classes = [*_classes(outline, one), *_classes(outline, two)]
         if all(is_open(cls) or cls.lookup("alike") is not None for cls in classes):
-            return _one_of(m, outline, classes)
+            return _one_of(m, outline, classes, (one, two))
     reason = f"{what} depends on a condition that nothing decides"
     if one is None or two is None:
         part = two if one is None else one
         if isinstance(part, Instance) and is_open(part.cls):
-            return Maybe(reason, m.location(), _one_of(m, outline, _classes(outline, part)))
+            made = _one_of(m, outline, _classes(outline, part), (part,))
+            return Maybe(reason, m.location(), made)
     if m.debug:
         sys.stderr.write(f"either: {what} {m.trail()[-3:]}\n")
-    return m.unknown(reason, harmless=True)
+    return havoc.one_of(m.unknown(reason, harmless=True), (one, two))
 
 
 def repeated(m: Machine, source: Unknown, made: list[Value]) -> Value:
@@ -57,10 +61,13 @@ def one_of(m: Machine, outline: Outline, items: Value) -> Value:
         return m.unknown("one of what is not known", harmless=True)
     modules = [one for one in made if isinstance(one, Instance) and is_open(one.cls)]
     if len(modules) < len(made):
-        return m.unknown("one of several things, which is not known", harmless=True)
+        unknown = m.unknown("one of several things, which is not known", harmless=True)
+        return havoc.one_of(unknown, made)
     if any(id(one) in outline.indices for one in modules):
-        return m.unknown("one of the layers, which is not known", harmless=True)
-    return _one_of(m, outline, [cls for one in modules for cls in _classes(outline, one)])
+        unknown = m.unknown("one of the layers, which is not known", harmless=True)
+        return havoc.one_of(unknown, made)
+    classes = [cls for one in modules for cls in _classes(outline, one)]
+    return _one_of(m, outline, classes, modules)
 
 
 def _classes(outline: Outline, one: Instance) -> list[ClassValue]:
@@ -68,14 +75,25 @@ def _classes(outline: Outline, one: Instance) -> list[ClassValue]:
     return outline.choices.get(id(one.cls), [one.cls])
 
 
-def _one_of(m: Machine, outline: Outline, classes: list[ClassValue]) -> Instance:
-    """A part of one of several classes: it can be called, but not looked into."""
+def _one_of(
+    m: Machine, outline: Outline, classes: list[ClassValue], things: Iterable[Value]
+) -> Instance:
+    """A part of one of several classes: it can be called, but not looked into.
+
+    `things` are those of which it is one: what it is told one of them is told.
+    """
     classes = list(dict.fromkeys(classes))
     name = " or ".join(cls.name for cls in classes)
     cls = ClassValue(name, classes[0].module, (), unknown_base=name)
     only = classes[0].mro if len(classes) == 1 else ()
     cls.mro = (cls, *(only or [c for c in classes[0].mro if is_summarised(c)]))
     outline.choices[id(cls)] = classes
+    outline.stands_for[id(cls)] = [
+        other
+        for thing in things
+        if isinstance(thing, Instance)
+        for other in outline.stands_for.get(id(thing.cls), [thing])
+    ]
     outline.kept.append(cls)
     made = Instance(cls)
     if only:
