@@ -164,7 +164,7 @@ def _of_unknown(m: Machine, value: Unknown, name: str, absent: bool) -> Value:
         return _find(m, value.item, name, False, absent)
     if m.trying and not absent:  # else a way that comes to no attribute is none that is taken
         conditions.check(m, value, name)
-    if isinstance(value, Open):
+    if isinstance(value, Open) and not havoc.things_of(value):
         return open_values.attribute(value, name)
     return havoc.read_by(value, name)
 

@@ -134,6 +134,8 @@ def binary(m: Machine, op: type[ast.operator], left: Value, right: Value) -> Val
         return flags
     undescribed = _is_undescribed(left) or _is_undescribed(right)
     left, right = unwrapped(left), unwrapped(right)
+    m.look(left)
+    m.look(right)
     if isinstance(left, str) and name == "mod":
         return texts.percent(m, left, right)
     if isinstance(left, Poly) or isinstance(right, Poly):

@@ -161,21 +161,36 @@ def test_a_method_that_sets_it(body: str, tmp_path: Path) -> None:
     assert not _asked(tmp_path, body, method=METHODS[body]).is_decided
 
 
-@pytest.mark.parametrize(
-    "body",
-    [
-        "if self.config.flag:\n    ids = [i + 1 for i in layer_ids]\nelse:\n    ids = "
-        "[1 + i for i in layer_ids]\nself.model.wanted = ids",
-        "self.model.wanted = [i + 1 for i in layer_ids]\nif self.config.flag:\n    self.head = None",
-        "self.model.wanted = [i + 1 for i in layer_ids]\nself.other.wanted = list(layer_ids) "
-        "if self.config.flag else [7]",
-        "if self.config.flag:\n    self.model.wanted = [i + 1 for i in layer_ids]\nelse:\n"
-        "    self.model.wanted = [i + 1 for i in list(layer_ids)]",
-    ],
-)
+SAME = {
+    "a name": """
+        if self.config.flag:
+            ids = [i + 1 for i in layer_ids]
+        else:
+            ids = [1 + i for i in layer_ids]
+        self.model.wanted = ids
+        """,
+    "something else": """
+        self.model.wanted = [i + 1 for i in layer_ids]
+        if self.config.flag:
+            self.head = None
+        """,
+    "another object": """
+        self.model.wanted = [i + 1 for i in layer_ids]
+        self.other.wanted = list(layer_ids) if self.config.flag else [7]
+        """,
+    "either": """
+        if self.config.flag:
+            self.model.wanted = [i + 1 for i in layer_ids]
+        else:
+            self.model.wanted = [i + 1 for i in list(layer_ids)]
+        """,
+}
+
+
+@pytest.mark.parametrize("name", SAME)
 def test_what_comes_to_the_same_is_decided(
-    body: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    assert _asked(tmp_path, body).boundaries == (4, 10)
+    assert _asked(tmp_path, SAME[name]).boundaries == (4, 10)
     monkeypatch.setattr(merging, "is_open", lambda *_: False)
-    assert _asked(tmp_path, body).boundaries == (4, 10)
+    assert _asked(tmp_path, SAME[name]).boundaries == (4, 10)
