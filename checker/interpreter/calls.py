@@ -6,6 +6,7 @@ import ast
 
 from checker.interpreter import (
     attributes,
+    caching,
     conditions,
     containers,
     enums,
@@ -177,6 +178,12 @@ def call_function(
     m: Machine, function: Function, args: list[Value], kwargs: dict[str, Value]
 ) -> Value:
     """Calls a function of the checked program (or of a summary)."""
+    if function.attrs and caching.CACHED in function.attrs:
+        return caching.call(m, function, args, kwargs, lambda: _called(m, function, args, kwargs))
+    return _called(m, function, args, kwargs)
+
+
+def _called(m: Machine, function: Function, args: list[Value], kwargs: dict[str, Value]) -> Value:
     if m.journal is not None and not function.module.is_stub:
         node = function.node
         if type(node) is ast.FunctionDef and merging.is_open(m, node):
