@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from checker.graph.dims import symbol
 from checker.graph.terms import unknowns
 from checker.interpreter import calls, indexing, outline_kinds
 from checker.interpreter.open_values import Untouching
@@ -171,23 +172,41 @@ def _items(m: Machine, aux: Value) -> list[tuple[Value, Term | None]]:
     if isinstance(aux, Instance) and isinstance(aux.data, list):
         aux = aux.data
     if isinstance(aux, (list, tuple)):
-        return [(item, _plain(m, item) if isinstance(item, Tensor) else None) for item in aux]
+        return [part for item in aux for part in _parts(m, item)]
     if not isinstance(aux, Tensor):
         raise m.stuck("what is handed over is neither a list of tensors nor a tensor")
-    joined = _outline(m).joined.get(id(aux))
-    if joined is not None and joined.whole is aux and joined.term is aux.term(m):
-        return list(joined.parts)
-    from checker.graph.dims import symbol
-
-    width, whole = symbol("H"), aux.shape(m)[-1]
-    if width == whole:
-        return [(aux, _plain(m, aux))]
-    count = next((n for n in range(1, 65) if width * n == whole), None)
-    if count is None:
+    found = _parts(m, aux)
+    if len(found) == 1 and symbol("H") != aux.shape(m)[-1]:
         raise m.stuck("what is handed over is no whole number of hidden states wide")
+    return found
+
+
+def _parts(m: Machine, item: Value) -> list[tuple[Value, Term | None]]:
+    """What a packed tensor was made of, or is cut into; a tensor of one state as it is."""
+    if not isinstance(item, Tensor):
+        return [(item, None)]
+    joined = _joined(m, item, item.term(m))
+    if joined is not None:
+        return joined
+    shape = item.shape(m)
+    width, whole = symbol("H"), shape[-1] if shape else 0
+    count = next((n for n in range(2, 65) if width * n == whole), None)
+    if count is None:
+        return [(item, _plain(m, item))]
     cut = (slice(width * i, width * (i + 1)) for i in range(count))
-    parts = [indexing.get(m, aux, (Ellipsis, part)) for part in cut]
+    parts = [indexing.get(m, item, (Ellipsis, part)) for part in cut]
     return [(part, _plain(m, part)) for part in parts]
+
+
+def _joined(m: Machine, whole: Tensor, term: Term) -> list[tuple[Value, Term | None]] | None:
+    """The tensors that were concatenated, those of which they were again included."""
+    joined = _outline(m).joined.get(id(whole))
+    if joined is None or joined.whole is not whole or joined.term is not term:
+        return None
+    found: list[tuple[Value, Term | None]] = []
+    for part, held in joined.parts:
+        found += _joined(m, part, held) or [(part, held)]
+    return found
 
 
 def _plain(m: Machine, tensor: Tensor) -> Term:

@@ -269,3 +269,21 @@ def test_nothing_follows_from_what_could_not_be_built(tmp_path: Path) -> None:
     )
     found = ask(tmp_path, (1, 3), *edits)
     assert not found.is_decided
+
+
+PACKED = {
+    "at once": "[torch.cat(kept, dim=-1)]",
+    "partly": "[torch.cat(kept[:2], dim=-1), *kept[2:]]",
+    "twice": "[kept[0], torch.cat([torch.cat(kept[1:2], dim=-1), kept[2]], dim=-1)]",
+}
+
+
+@pytest.mark.parametrize("way", PACKED)
+def test_states_that_a_target_concatenates_itself(way: str, tmp_path: Path) -> None:
+    """In parts or at once: what is handed over is the same."""
+    result = ("return hidden, kept", f"return hidden, {PACKED[way]}")
+    assert ask(tmp_path, (1, 3, 5), result).boundaries == (2, 4, 6)
+    first = ("hidden, _ = self.norm", "kept[1].add_(1)\n        hidden, _ = self.norm")
+    changed = ask(tmp_path, (1, 3, 5), result, first)
+    assert changed.boundaries == (2, 4, 6)
+    assert changed.aliased == (3,)
