@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from checker.graph.dims import symbol
-from checker.graph.terms import unknowns
+from checker.graph.terms import postorder, unknowns
 from checker.interpreter import calls, indexing, outline_kinds
 from checker.interpreter.open_values import Untouching
 from checker.interpreter.outline_parts import like, note, tensors_of
@@ -227,7 +227,39 @@ def _which(term: Term, outline: Outline) -> int | str | None:
             outline.unclear += [str(u.attr("reason")) for u in unknowns(entry)] if entry else []
         outline.unclear.append("what some layers are given could not be told")
         return None
+    if any(_is_rearranged(term, entry) for entry in known if entry is not None):
+        outline.unclear.append("whether what was taken apart is put together again")
+        return None
     return NOT_A_BOUNDARY
+
+
+_MOVING = frozenset(
+    (
+        *("concat", "embedding", "expand", "flatten", "iota", "maximum", "minimum", "permute"),
+        *("select", "slice", "unflatten"),
+    )
+)
+"""Operators that choose or move values, and leave each what it is."""
+
+
+def _is_rearranged(term: Term, entry: Term) -> bool:
+    """Whether a value may be a boundary whose parts were moved about: no more is done to it."""
+    made, held = postorder(term), postorder(entry)
+    if {part for part in made if not part.args} - _constants(made) != {
+        part for part in held if not part.args
+    }:
+        return False
+    known = {part.op for part in held} | _MOVING
+    return all(
+        part.op in known or (part.op == "opaque" and part.attr("name") == "reshape")
+        for part in made
+        if part.args
+    )
+
+
+def _constants(terms: list[Term]) -> set[Term]:
+    """Numbers, by which values may be chosen."""
+    return {part for part in terms if part.op in ("const", "iota")}
 
 
 __all__ = ["NOT_A_BOUNDARY", "natives"]

@@ -287,3 +287,27 @@ def test_states_that_a_target_concatenates_itself(way: str, tmp_path: Path) -> N
     changed = ask(tmp_path, (1, 3, 5), result, first)
     assert changed.boundaries == (2, 4, 6)
     assert changed.aliased == (3,)
+
+
+@pytest.mark.parametrize(
+    "way",
+    [
+        "torch.cat([k[:1], k[1:]])",
+        "k[torch.arange(k.shape[0])]",
+        "torch.maximum(k, k)",
+        "k.reshape(k.shape[1], -1).reshape(-1, k.shape[1])",
+    ],
+)
+def test_what_may_be_put_together_again_is_not_said_to_be_something_else(
+    way: str, tmp_path: Path
+) -> None:
+    found = ask(tmp_path, (1, 3), ("return hidden, kept", f"return hidden, [{way} for k in kept]"))
+    assert not found.is_decided
+    assert "put together again" in found.reason
+
+
+@pytest.mark.parametrize("way", ["k * 2", "k + kept[0]", "torch.relu(k)", "k - hidden"])
+def test_what_is_computed_with_a_boundary_is_none(way: str, tmp_path: Path) -> None:
+    found = ask(tmp_path, (1, 3), ("return hidden, kept", f"return hidden, [{way} for k in kept]"))
+    assert found.boundaries is not None
+    assert "not-a-boundary" in found.boundaries
