@@ -49,12 +49,7 @@ def call(m: Machine, function: Value, args: list[Value], kwargs: dict[str, Value
     if kind is Function:
         return call_function(m, function, args, kwargs)
     if kind is BoundMethod:
-        instance, inner, run = function.instance, function.function, m.outline
-        if run is not None and run.depth and run.is_part(instance):
-            return run.method(m, instance, inner, args, kwargs)
-        if type(inner) is Function:
-            return call_function(m, inner, [instance, *args], kwargs)
-        return call(m, inner, [instance, *args], kwargs)
+        return _bound(m, function, args, kwargs)
     match function:
         case Native():
             if not function.pure:
@@ -81,6 +76,18 @@ def call(m: Machine, function: Value, args: list[Value], kwargs: dict[str, Value
             return call_undescribed(m, path, args, kwargs)
         case _:
             raise m.exception("TypeError", f"'{type_name(function)}' object is not callable")
+
+
+def _bound(m: Machine, method: BoundMethod, args: list[Value], kwargs: dict[str, Value]) -> Value:
+    instance, inner, run = method.instance, method.function, m.outline
+    if run is not None and run.depth and run.is_part(instance):
+        return run.method(m, instance, inner, args, kwargs)
+    given = [instance, *args]
+    if type(inner) is not Function:
+        return call(m, inner, given, kwargs)
+    if run is not None and inner.name == "forward" and id(instance) in run.indices:
+        return run.run(m, instance, lambda: call_function(m, inner, given, kwargs))
+    return call_function(m, inner, given, kwargs)
 
 
 _LOOKING = frozenset(

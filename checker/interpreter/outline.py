@@ -31,7 +31,7 @@ from checker.interpreter.values import (
 
 if TYPE_CHECKING:
     import ast
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from checker.graph.terms import Term
     from checker.interpreter.machine import Machine
@@ -283,9 +283,13 @@ class Outline:
 
         if self.is_part(instance) or id(instance.cls) in self.choices:
             return self.part(m, instance.cls, "forward", args, kwargs)
+        return self.run(m, instance, lambda: calls.call_instance(m, instance, args, kwargs))
+
+    def run(self, m: Machine, instance: Instance, work: Callable[[], Value]) -> Value:
+        """Does what runs an object: layers are counted."""
         index = self.indices.get(id(instance))
         if index is None or self.depth:
-            return calls.call_instance(m, instance, args, kwargs)
+            return work()
         if index == AHEAD:
             raise m.stuck(f"a call of another iteration's layer, which {DIFFERS}")
         self.called_at = self.called_at or m.location()
@@ -293,7 +297,7 @@ class Outline:
             m.loop.entered(index)
         self.enter(index)
         try:
-            return calls.call_instance(m, instance, args, kwargs)
+            return work()
         finally:
             self.leave(index)
 

@@ -311,3 +311,9 @@ def test_what_is_computed_with_a_boundary_is_none(way: str, tmp_path: Path) -> N
     found = ask(tmp_path, (1, 3), ("return hidden, kept", f"return hidden, [{way} for k in kept]"))
     assert found.boundaries is not None
     assert "not-a-boundary" in found.boundaries
+
+
+def test_layers_that_are_run_by_their_method(tmp_path: Path) -> None:
+    call = ("layer(hidden, residual)", "layer.forward(hidden, residual)")
+    assert ask(tmp_path, (1, 3, 6), call).boundaries == (2, 4, 7)
+    assert ask(tmp_path, (1, 3), call, captured="hidden").boundaries == ("not-a-boundary",) * 2
