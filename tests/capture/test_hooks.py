@@ -49,12 +49,7 @@ def test_a_hook_that_is_taken_off(tmp_path: Path) -> None:
 
 
 def test_what_a_hook_returns_is_the_result(tmp_path: Path) -> None:
+    """A boundary is what the next layer is given."""
     doubled = "register_forward_hook(lambda layer, args, result: (result[0] * 2, result[1]))"
-    edits = (
-        (SET, SET + f"\n        self.model.layers[2].{doubled}"),
-        (
-            "hidden, residual = layer(hidden, residual)",
-            "hidden, residual = layer(hidden, residual)",
-        ),
-    )
-    assert ask(tmp_path, (1, 4), *edits).boundaries == (2, 5)
+    edit = (SET, f"{SET}\n        self.model.layers[2].{doubled}")
+    assert ask(tmp_path, (1, 4), edit).boundaries == (2, 5)
