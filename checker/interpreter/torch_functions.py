@@ -226,6 +226,8 @@ _AS_METHODS = [
     "clamp",
     "clamp_max",
     "clamp_min",
+    "clone",
+    "detach",
     "flatten",
     "addcdiv",
     "addcmul",

@@ -317,3 +317,9 @@ def test_layers_that_are_run_by_their_method(tmp_path: Path) -> None:
     call = ("layer(hidden, residual)", "layer.forward(hidden, residual)")
     assert ask(tmp_path, (1, 3, 6), call).boundaries == (2, 4, 7)
     assert ask(tmp_path, (1, 3), call, captured="hidden").boundaries == ("not-a-boundary",) * 2
+
+
+@pytest.mark.parametrize("name", ["clone", "detach"])
+def test_copies_by_functions_of_torch(name: str, tmp_path: Path) -> None:
+    whole = "hidden if residual is None else hidden + residual"
+    assert ask(tmp_path, (1, 3), captured=f"torch.{name}({whole})").boundaries == (2, 4)
