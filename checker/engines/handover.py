@@ -13,6 +13,7 @@ from checker.interpreter.tensors import Tensor, arranged, from_term, op, unknown
 from checker.interpreter.values import Instance, Native, Unknown, Value
 
 if TYPE_CHECKING:
+    from checker.graph.dims import Dim
     from checker.graph.terms import Term
     from checker.interpreter.machine import Machine
     from checker.interpreter.outline import Outline
@@ -189,9 +190,8 @@ def _parts(m: Machine, item: Value) -> list[tuple[Value, Term | None]]:
     if joined is not None:
         return joined
     shape = item.shape(m)
-    width, whole = symbol("H"), shape[-1] if shape else 0
-    count = next((n for n in range(2, 65) if width * n == whole), None)
-    if count is None:
+    width, count = symbol("H"), _states(shape[-1]) if shape else 0
+    if count < 2:
         return [(item, _plain(m, item))]
     cut = (slice(width * i, width * (i + 1)) for i in range(count))
     parts = [indexing.get(m, item, (Ellipsis, part)) for part in cut]
@@ -205,8 +205,15 @@ def _joined(m: Machine, whole: Tensor, term: Term) -> list[tuple[Value, Term | N
         return None
     found: list[tuple[Value, Term | None]] = []
     for part, held in joined.parts:
+        if not _states(part.shape(m)[-1]):
+            return None  # it was put together of less than states
         found += _joined(m, part, held) or [(part, held)]
     return found
+
+
+def _states(width: Dim) -> int:
+    """How many hidden states wide something is; 0 where it is no whole number of them."""
+    return next((n for n in range(1, 65) if symbol("H") * n == width), 0)
 
 
 def _plain(m: Machine, tensor: Tensor) -> Term:
