@@ -99,6 +99,13 @@ def case_of(
         probed: told each configuration that the trainer is read with besides, and what came of it.
     """
     wires, serve = pair.contract.wires, served.side
+    comparison = _compared(train, serve, pool, wires)
+    further = None
+    if train.failure is not None or serve.failure is not None:
+        one, other = _onward(train), _onward(serve)
+        if one is not None and other is not None:
+            reached = replace(served, side=other)
+            further = case_of(pair, one, reached, pool, stored=stored, probed=probed)
 
     def compare_without(config: dict[str, Any]) -> Comparison | None:
         other = pair.trained(pair.trainer.subject(pair.stubs), pool, config)
@@ -116,7 +123,7 @@ def case_of(
         pair.contract,
         train,
         serve,
-        _compared(train, serve, pool, wires),
+        comparison,
         served.pair.serve_config,
         pair.train_config,
         compare_without,
@@ -124,7 +131,19 @@ def case_of(
         served.pair.target,
         served.flags,
         stored,
+        further if further is not None and further.comparison is not None else None,
     )
+
+
+def _onward(side: Extraction) -> Extraction | None:
+    """A side that came to its end, or what it would be had it not raised.
+
+    What the target hands over does not depend on that.
+    """
+    if side.failure is None or side.onward is None:
+        return side if side.failure is None else None
+    names = ("captured", "graph_captured", "ranked", "ranks", "told", "asking", "aux_layer_ids")
+    return replace(side.onward, **{name: getattr(side, name) for name in names})
 
 
 def results_of(case: Case) -> tuple[ClauseResult, ...]:
@@ -167,6 +186,7 @@ class Reader:
         *,
         brief: bool = False,
         pool: Pool | None = None,
+        onward: bool = True,
     ) -> tuple[Case, Report]:
         """As `brief`, with what the report is made of; else with the ids that the target asks for.
 
@@ -175,8 +195,11 @@ class Reader:
             request: what is asked.
             brief: without those ids.
             pool: where terms are made; those of one pool can be compared.
+            onward: whether clauses are judged that an exception keeps from being reached.
         """
         case, _, _ = self._case(pair, request, brief=brief, pool=pool)
+        if not onward:
+            case = replace(case, onward=None)
         return case, report_of(pair, request, case, results_of(case))
 
     def _case(

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from checker.engines import checkpoint as checkpoints
 from checker.engines.drive import with_schedule
+from checker.engines.onward import onward
 from checker.engines.stages import machine_for, run_stage, stage_module
 from checker.graph.builder import Builder
 from checker.graph.terms import postorder, unknowns
@@ -73,6 +74,8 @@ class Extraction:
     whether its description says so at all.
     `doubts`: where the checked program might have raised and was followed nevertheless. `results`:
     the expressions that gave a term, when they were asked for.
+    `refused`: tensors of the checkpoint on which loading raises, None where that is not known.
+    `onward`: what would be computed had it not raised (see `checker.engines.onward`).
     """
 
     engine: Engine
@@ -109,6 +112,9 @@ class Extraction:
     vocabulary_map: Term | None = None
     maps_vocabulary: bool = False
     results: dict[Term, tuple[Result, ...]] = field(default_factory=dict)
+    refused: tuple[str, ...] | None = ()
+    widened: tuple[Term, ...] = ()
+    onward: Extraction | None = None
 
     def is_whole(self) -> bool:
         """Whether nothing was left open: what was is told in words that may name places."""
@@ -136,6 +142,14 @@ def extract_side(subject: Subject, pool: Pool, inputs: Inputs) -> Extraction:
 
 
 def _extract(subject: Subject, pool: Pool, inputs: Inputs) -> Extraction:
+    """Extracts one side; where the checked program raises, also what it would compute if not."""
+    found = _every_path(subject, pool, inputs)
+    if found.failure is not None and found.failure.type is not None and not inputs.results:
+        found.onward = onward(found, inputs, lambda other: _every_path(subject, pool, other))
+    return found
+
+
+def _every_path(subject: Subject, pool: Pool, inputs: Inputs) -> Extraction:
     """Extracts one side once per combination of answers to undecided conditions, and joins them."""
     results: list[Extraction] = []
     pending: list[tuple[bool, ...]] = [()]
@@ -253,6 +267,9 @@ def _one_path(subject: Subject, pool: Pool, inputs: Inputs, script: tuple[bool, 
             _collect(m, module.scope.names, result)
     except ENDS as error:
         result.failure = failure_of(m, error, stage_name, inputs.config)
+        if stage_name == _LOAD and isinstance(error, Raised):
+            result.refused = checkpoints.refused(m, module.scope.names, subject.engine.loader)
+    result.widened = tuple(m.widened or ())
     result.decisions = m.decisions
     driven = inputs.schedule.assumptions if inputs.schedule else ()
     result.assumptions = list(dict.fromkeys((*m.assumptions, *driven)))
