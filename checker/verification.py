@@ -21,7 +21,7 @@ from checker.engines import (
 )
 from checker.errors import InputError
 from checker.graph.terms import Pool, unknowns
-from checker.judging import Comparison, compare, compare_as_contracted, judge
+from checker.judging import Comparison, compare, compare_as_contracted, judge, shared
 from checker.judging.judge import Case
 from checker.judging.probes import Prober
 from checker.launch import ENVIRONMENT
@@ -99,6 +99,7 @@ def case_of(
         probed: told each configuration that the trainer is read with besides, and what came of it.
     """
     wires, serve = pair.contract.wires, served.side
+    train, serve = shared(train, train, pool), shared(serve, train, pool)
     comparison = _compared(train, serve, pool, wires)
     further = None
     if train.failure is not None or serve.failure is not None:
@@ -109,6 +110,7 @@ def case_of(
 
     def compare_without(config: dict[str, Any]) -> Comparison | None:
         other = pair.trained(pair.trainer.subject(pair.stubs), pool, config)
+        other = shared(other, other, pool)
         if probed is not None:
             probed(config, other)
         return _compared(other, serve, pool, wires)

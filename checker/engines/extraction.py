@@ -74,6 +74,7 @@ class Extraction:
     whether its description says so at all.
     `doubts`: where the checked program might have raised and was followed nevertheless. `results`:
     the expressions that gave a term, when they were asked for.
+    `taken`: tensors that training takes from the target and keeps → what else they are called.
     `refused`: tensors of the checkpoint on which loading raises, None where that is not known.
     `onward`: what would be computed had it not raised (see `checker.engines.onward`).
     """
@@ -112,6 +113,7 @@ class Extraction:
     vocabulary_map: Term | None = None
     maps_vocabulary: bool = False
     results: dict[Term, tuple[Result, ...]] = field(default_factory=dict)
+    taken: dict[str, str] = field(default_factory=dict)
     refused: tuple[str, ...] | None = ()
     widened: tuple[Term, ...] = ()
     onward: Extraction | None = None
@@ -367,6 +369,9 @@ def _collect(m: Machine, names: dict[str, Any], result: Extraction) -> None:
         result.accuracies = {
             str(n): k if isinstance(k, str) else None for n, k in accuracies.items()
         }
+    taken = names.get("taken_from_target")
+    if isinstance(taken, dict):
+        result.taken = {str(name): str(other) for name, other in taken.items()}
     if isinstance(switches, dict):
         result.switches = switches
     if isinstance(ids, list):

@@ -35,7 +35,9 @@ def weights(case: Case, _: Mapping[str, ClauseResult]) -> ClauseResult | None:
     if clause is None or case.comparison is None:
         return None
     needed = _needed(case)
+    served = {str(t.attr("name")) for t in postorder(*case.serve.logits) if t.op == "param"}
     exempt = {*case.train.engine.from_target, *(case.serve.refused or ())}
+    exempt |= served & set(case.train.taken.values())
     lacking = {} if case.stored is None else case.stored.lacking
     absent = [n for n in sorted(needed - exempt) if n in lacking]
     unsure = stored.doubts(case, needed - exempt)
