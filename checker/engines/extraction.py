@@ -71,7 +71,8 @@ class Extraction:
     `tells_accuracies`: whether its description says where they are counted.
     `training_target`: what the trainer gives the target's head to make its targets.
     `vocabulary_map`: target ids by draft ids, None where the side keeps none; `maps_vocabulary`:
-    whether its description says so at all.
+    whether its description says so at all; `vocabulary_error`: what the side raises where there is
+    none.
     `doubts`: where the checked program might have raised and was followed nevertheless. `results`:
     the expressions that gave a term, when they were asked for.
     `taken`: tensors that training takes from the target and keeps → what else they are called.
@@ -112,6 +113,7 @@ class Extraction:
     tells_accuracies: bool = False
     vocabulary_map: Term | None = None
     maps_vocabulary: bool = False
+    vocabulary_error: str | None = None
     results: dict[Term, tuple[Result, ...]] = field(default_factory=dict)
     taken: dict[str, str] = field(default_factory=dict)
     refused: tuple[str, ...] | None = ()
@@ -377,6 +379,8 @@ def _collect(m: Machine, names: dict[str, Any], result: Extraction) -> None:
     if isinstance(ids, list):
         result.aux_layer_ids = list(ids)
     result.maps_vocabulary = "vocabulary_map" in names
+    error = names.get("vocabulary_error")
+    result.vocabulary_error = error if isinstance(error, str) else None
     for name in ("training_target", "vocabulary_map"):
         value = names.get(name)
         if isinstance(value, str):  # why there is none

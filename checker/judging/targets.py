@@ -17,6 +17,10 @@ if TYPE_CHECKING:
     from checker.location import Location
 
 
+_NO_MAP = (
+    "Use a release of the server that serves drafts without a map, or train with fewer draft tokens"
+    " than the target has, so that a map is saved."
+)
 _GIVE = "give the target's config.json as --target"
 
 
@@ -105,6 +109,12 @@ def vocabulary(case: Case, results: Mapping[str, ClauseResult]) -> ClauseResult 
     found = case.serve.vocabulary_map
     trained = SideValue(None if wanted is None else "target ids by draft ids, as saved")
     places = case.serve.origins.get(found, ())[:1] if found is not None else ()
+    if case.serve.vocabulary_error is not None:
+        message = (
+            "the server asks the draft for a map of its ids whether it has one or not, and raises:"
+            f" {case.serve.vocabulary_error}"
+        )
+        return _violated(clause, message, trained, SideValue(None, places), _NO_MAP)
     sizes = _sizes(case)
     if sizes is not None:
         return _violated(clause, sizes, SideValue(), SideValue())
@@ -144,9 +154,17 @@ def _sizes(case: Case) -> str | None:
     return None
 
 
-def _violated(clause: Clause, message: str, train: SideValue, serve: SideValue) -> ClauseResult:
+def _violated(
+    clause: Clause, message: str, train: SideValue, serve: SideValue, remedy: str = ""
+) -> ClauseResult:
     return ClauseResult(
-        clause.id, Status.VIOLATED, clause.severity, message=message, train=train, serve=serve
+        clause.id,
+        Status.VIOLATED,
+        clause.severity,
+        message=message,
+        remedy=remedy,
+        train=train,
+        serve=serve,
     )
 
 
