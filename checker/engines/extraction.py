@@ -30,6 +30,8 @@ if TYPE_CHECKING:
 
 _PATHS = 32
 _LOAD = "load"
+_NOT_THERE = ("ModuleNotFoundError", "ImportError")
+"""What an engine's description raises itself, on no line of the engine, for another layout."""
 ENDS = (Raised, Stuck, UnparsableModule, RecursionError)
 """What ends an extraction early: the checked program, or the limits of reading it."""
 
@@ -311,6 +313,9 @@ def failure_of(m: Machine, error: Exception, stage: str, config: dict[str, Any])
 
 def _raised(m: Machine, raised: Raised, stage: str, config: dict[str, Any]) -> Failure:
     """An exception of the checked program, with what it was about."""
+    if raised.location is None and raised.type_name in _NOT_THERE:
+        reason = f"the description of {m.engine} looks for what is not there: {raised.message}"
+        return Failure(stage, None, reason, None)
     keys = tuple(
         k for key in raised.keys for k in (_stating(config, key[1:]) if key[:1] == "=" else (key,))
     )

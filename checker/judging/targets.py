@@ -52,17 +52,30 @@ def training_target(case: Case, _: Mapping[str, ClauseResult]) -> ClauseResult |
     if term.op != "rms_norm" or term.args[0].op != "input":
         return _unproven(clause, "what training gives the target's head is no norm of its state")
     if captured is None or captured.norm is None:
-        why = _GIVE if captured is None else "it was not seen"
+        why = _GIVE
+        if captured is not None:
+            why = "it was not seen"
+        elif not case.serve.captures:
+            why = "the target is not followed where its layers' states are not handed over"
+        elif _is_described(case):
+            why = "its configuration does not say enough of it"
         return _unproven(clause, f"the target's own final norm is not known: {why}")
     own = (float(term.attr("eps")), float(term.attr("offset", 0)))  # type: ignore[arg-type]
     eps, offset = captured.norm
     if eps is None and offset == own[1]:
-        return _unproven(clause, f"the epsilon of the target's final norm is not known: {_GIVE}")
+        why = "its configuration does not state it" if _is_described(case) else _GIVE
+        return _unproven(clause, f"the epsilon of the target's final norm is not known: {why}")
     served = SideValue(_kind(eps, offset))
     if own == captured.norm:
         return ClauseResult(clause.id, Status.HOLDS, clause.severity, train=trained, serve=served)
     message = f"training norms the target's state by {_kind(*own)}, the target by {served.value}"
     return _violated(clause, message, trained, served)
+
+
+def _is_described(case: Case) -> bool:
+    """Whether more is given of the target than its class and its number of layers."""
+    keys = case.contract.target
+    return bool(set(case.target or {}) - {keys["class"], keys["layers"]})
 
 
 def _of_draft(case: Case, term: Term) -> str | None:
