@@ -144,7 +144,10 @@ def _onward(side: Extraction) -> Extraction | None:
     """
     if side.failure is None or side.onward is None:
         return side if side.failure is None else None
-    names = ("captured", "graph_captured", "ranked", "ranks", "told", "asking", "aux_layer_ids")
+    names = (
+        *("captured", "graph_captured", "ranked", "ranks", "told", "aux_layer_ids"),
+        *("asking", "unreachable"),
+    )
     return replace(side.onward, **{name: getattr(side, name) for name in names})
 
 
@@ -286,6 +289,7 @@ class Reader:
         decided = serve.captured.is_decided and not brief
         if decided and wanted is not None and serve.captured.boundaries != tuple(wanted):
             serve.asking = asking(subject, question, tuple(wanted))
+            serve.unreachable = serve.asking is None
 
     def _handed(self, subject: Subject, question: Question) -> Captured:
         known = next((found for asked, found in self._captured if asked == question), None)

@@ -64,7 +64,8 @@ class Extraction:
     target really hands over; `told` what the server tells it, and `graph_captured` what captured
     graphs hand over where they were told something else; `ranked` what it hands over with `ranks`
     (tensor and pipeline parallelism) of more than one. `aux_boundaries` are those that training
-    captured, in their order; with the ids `asking` the target would hand those over, too.
+    captured, in their order; with the ids `asking` the target would hand those over, too, with none
+    where they are `unreachable`.
     `checkpoint`: name → shape of what the trainer saves; `weights`: name
     → parameter it reached (server side); `parameters`: parameter → names of the tensors in it, None
     for one that is not known, nothing where it kept its initial value; `left_at`: name in the
@@ -102,6 +103,7 @@ class Extraction:
     ranks: tuple[int, int] = (1, 1)
     told: Told | None = None
     asking: list[int] | None = None
+    unreachable: bool = False
     aux_layer_ids: list[int] | None = None
     aux_boundaries: list[int] | None = None
     entry: str = ""

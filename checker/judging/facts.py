@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from checker.graph.terms import postorder
 from checker.interpreter.fallbacks import is_fallback
-from checker.judging import stored, wording
+from checker.judging import remedies, stored, wording
 from checker.judging.graphs import depth
 from checker.report.model import ClauseResult, SideValue, Status
 
@@ -85,6 +85,7 @@ def weights(case: Case, _: Mapping[str, ClauseResult]) -> ClauseResult | None:
         Status.VIOLATED,
         clause.severity,
         message="; ".join(parts),
+        remedy="" if absent else remedies.of_lost_tensors(case, dropped, initial),
         train=SideValue(
             _listed([*absent, *dropped]) or None, _locations(case, [*absent, *dropped])
         ),
@@ -128,6 +129,7 @@ def layers(case: Case, _: Mapping[str, ClauseResult]) -> ClauseResult | None:
         Status.VIOLATED,
         clause.severity,
         message=f"training ran {trained} decoder layers, the server runs {served}",
+        remedy=remedies.of_more_layers(case) if served > trained else "",
         train=SideValue(str(trained)),
         serve=SideValue(str(served)),
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from checker.graph.matching import Kind
@@ -134,6 +134,8 @@ def _by_facts(case: Case, results: dict[str, ClauseResult]) -> None:
             known = results.get(result.id)
             if known is None or known.status is not Status.VIOLATED:
                 results[result.id] = result
+            elif result.remedy and not known.remedy:
+                results[result.id] = replace(known, remedy=result.remedy)
 
 
 # -- by the graph --------------------------------------------------------------------------------
