@@ -22,6 +22,7 @@ _NO_MAP = (
     " than the target has, so that a map is saved."
 )
 _GIVE = "give the target's config.json as --target"
+_GIVE_ALL = "give the target's config.json as a whole: what is given of it does not state it"
 
 
 def training_target(case: Case, _: Mapping[str, ClauseResult]) -> ClauseResult | None:
@@ -58,12 +59,12 @@ def training_target(case: Case, _: Mapping[str, ClauseResult]) -> ClauseResult |
         elif not case.serve.captures:
             why = "the target is not followed where its layers' states are not handed over"
         elif _is_described(case):
-            why = "its configuration does not say enough of it"
+            why = _GIVE_ALL
         return _unproven(clause, f"the target's own final norm is not known: {why}")
     own = (float(term.attr("eps")), float(term.attr("offset", 0)))  # type: ignore[arg-type]
     eps, offset = captured.norm
     if eps is None and offset == own[1]:
-        why = "its configuration does not state it" if _is_described(case) else _GIVE
+        why = _GIVE_ALL if _is_described(case) else _GIVE
         return _unproven(clause, f"the epsilon of the target's final norm is not known: {why}")
     served = SideValue(_kind(eps, offset))
     if own == captured.norm:
