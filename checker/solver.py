@@ -233,7 +233,7 @@ class _Solver:
             progress = self._request.access.progress
             if progress is not None:
                 progress(f"trying configuration {len(self._tried) + 1}")
-            known = self._tried[one.key] = self._reader.read(*self._asked(one))
+            known = self._tried[one.key] = self._reader.read(*self._asked(one), onward=False)
         return known
 
     def _report(self, one: Try) -> Report:

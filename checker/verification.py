@@ -21,7 +21,7 @@ from checker.engines import (
 )
 from checker.errors import InputError
 from checker.graph.terms import Pool, unknowns
-from checker.judging import Comparison, compare, compare_as_contracted, judge
+from checker.judging import Comparison, compare, compare_as_contracted, judge, shared
 from checker.judging.judge import Case
 from checker.judging.probes import Prober
 from checker.launch import ENVIRONMENT
@@ -99,9 +99,18 @@ def case_of(
         probed: told each configuration that the trainer is read with besides, and what came of it.
     """
     wires, serve = pair.contract.wires, served.side
+    train, serve = shared(train, train, pool), shared(serve, train, pool)
+    comparison = _compared(train, serve, pool, wires)
+    further = None
+    if train.failure is not None or serve.failure is not None:
+        one, other = _onward(train), _onward(serve)
+        if one is not None and other is not None:
+            reached = replace(served, side=other)
+            further = case_of(pair, one, reached, pool, stored=stored, probed=probed)
 
     def compare_without(config: dict[str, Any]) -> Comparison | None:
         other = pair.trained(pair.trainer.subject(pair.stubs), pool, config)
+        other = shared(other, other, pool)
         if probed is not None:
             probed(config, other)
         return _compared(other, serve, pool, wires)
@@ -116,7 +125,7 @@ def case_of(
         pair.contract,
         train,
         serve,
-        _compared(train, serve, pool, wires),
+        comparison,
         served.pair.serve_config,
         pair.train_config,
         compare_without,
@@ -124,7 +133,22 @@ def case_of(
         served.pair.target,
         served.flags,
         stored,
+        further if further is not None and further.comparison is not None else None,
     )
+
+
+def _onward(side: Extraction) -> Extraction | None:
+    """A side that came to its end, or what it would be had it not raised.
+
+    What the target hands over does not depend on that.
+    """
+    if side.failure is None or side.onward is None:
+        return side if side.failure is None else None
+    names = (
+        *("captured", "graph_captured", "ranked", "ranks", "told", "aux_layer_ids"),
+        *("asking", "unreachable"),
+    )
+    return replace(side.onward, **{name: getattr(side, name) for name in names})
 
 
 def results_of(case: Case) -> tuple[ClauseResult, ...]:
@@ -167,6 +191,7 @@ class Reader:
         *,
         brief: bool = False,
         pool: Pool | None = None,
+        onward: bool = True,
     ) -> tuple[Case, Report]:
         """As `brief`, with what the report is made of; else with the ids that the target asks for.
 
@@ -175,8 +200,11 @@ class Reader:
             request: what is asked.
             brief: without those ids.
             pool: where terms are made; those of one pool can be compared.
+            onward: whether clauses are judged that an exception keeps from being reached.
         """
         case, _, _ = self._case(pair, request, brief=brief, pool=pool)
+        if not onward:
+            case = replace(case, onward=None)
         return case, report_of(pair, request, case, results_of(case))
 
     def _case(
@@ -261,6 +289,7 @@ class Reader:
         decided = serve.captured.is_decided and not brief
         if decided and wanted is not None and serve.captured.boundaries != tuple(wanted):
             serve.asking = asking(subject, question, tuple(wanted))
+            serve.unreachable = serve.asking is None
 
     def _handed(self, subject: Subject, question: Question) -> Captured:
         known = next((found for asked, found in self._captured if asked == question), None)

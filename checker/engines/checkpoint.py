@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 from checker.graph.terms import postorder
 from checker.interpreter import attributes, calls, containers, imports
+from checker.interpreter.summary_definitions import apart
 from checker.interpreter.tensors import Root, Tensor, from_term, layout_of, op
-from checker.interpreter.values import ClassValue, Instance, Native, Raised, Unknown, Value
+from checker.interpreter.values import ClassValue, Instance, Native, Raised, Stuck, Unknown, Value
 from checker.location import Location
 from checker.stored.matching import Given
 
@@ -71,6 +72,36 @@ def place_in_loop(m: Machine, frame: Frame, item: Value) -> None:
                 held[name] = Location(file.tree.label, file.path, line, max(column, 0) + 1)
         case _:
             pass
+
+
+def refused(m: Machine, names: dict[str, Value], loader: str | None) -> tuple[str, ...] | None:
+    """The tensors that a loader raises for when it is given each alone, by its names for them.
+
+    None where that is not known: a loader that raises when it is given nothing, or what a single
+    tensor does could not be followed.
+    """
+    model, given = names.get("model"), names.get("checkpoint")
+    if loader is None or not isinstance(model, Instance) or not isinstance(given, dict):
+        return None
+    m.item_done = None
+    method = attributes.get(m, model, loader)
+
+    def ends(items: list[Value]) -> str:
+        with apart(m):
+            try:
+                calls.call(m, method, [items], {})
+            except Raised:
+                return "raised"
+            except Stuck:
+                return "open"
+            return "open" if m.doubts else "done"
+
+    if ends([]) != "done":
+        return None
+    found = {str(name): ends([(name, tensor)]) for name, tensor in given.items()}
+    if "open" in found.values():
+        return None
+    return tuple(name for name, end in found.items() if end == "raised")
 
 
 def natives(more: Mapping[str, Any]) -> dict[str, Value]:

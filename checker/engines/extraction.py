@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from checker.engines import checkpoint as checkpoints
 from checker.engines.drive import with_schedule
+from checker.engines.onward import onward
 from checker.engines.stages import machine_for, run_stage, stage_module
 from checker.graph.builder import Builder
 from checker.graph.terms import postorder, unknowns
@@ -29,6 +30,8 @@ if TYPE_CHECKING:
 
 _PATHS = 32
 _LOAD = "load"
+_NOT_THERE = ("ModuleNotFoundError", "ImportError")
+"""What an engine's description raises itself, on no line of the engine, for another layout."""
 ENDS = (Raised, Stuck, UnparsableModule, RecursionError)
 """What ends an extraction early: the checked program, or the limits of reading it."""
 
@@ -61,7 +64,8 @@ class Extraction:
     target really hands over; `told` what the server tells it, and `graph_captured` what captured
     graphs hand over where they were told something else; `ranked` what it hands over with `ranks`
     (tensor and pipeline parallelism) of more than one. `aux_boundaries` are those that training
-    captured, in their order; with the ids `asking` the target would hand those over, too.
+    captured, in their order; with the ids `asking` the target would hand those over, too, with none
+    where they are `unreachable`.
     `checkpoint`: name → shape of what the trainer saves; `weights`: name
     → parameter it reached (server side); `parameters`: parameter → names of the tensors in it, None
     for one that is not known, nothing where it kept its initial value; `left_at`: name in the
@@ -70,9 +74,13 @@ class Extraction:
     `tells_accuracies`: whether its description says where they are counted.
     `training_target`: what the trainer gives the target's head to make its targets.
     `vocabulary_map`: target ids by draft ids, None where the side keeps none; `maps_vocabulary`:
-    whether its description says so at all.
+    whether its description says so at all; `vocabulary_error`: what the side raises where there is
+    none.
     `doubts`: where the checked program might have raised and was followed nevertheless. `results`:
     the expressions that gave a term, when they were asked for.
+    `taken`: tensors that training takes from the target and keeps → what else they are called.
+    `refused`: tensors of the checkpoint on which loading raises, None where that is not known.
+    `onward`: what would be computed had it not raised (see `checker.engines.onward`).
     """
 
     engine: Engine
@@ -95,6 +103,7 @@ class Extraction:
     ranks: tuple[int, int] = (1, 1)
     told: Told | None = None
     asking: list[int] | None = None
+    unreachable: bool = False
     aux_layer_ids: list[int] | None = None
     aux_boundaries: list[int] | None = None
     entry: str = ""
@@ -108,7 +117,12 @@ class Extraction:
     tells_accuracies: bool = False
     vocabulary_map: Term | None = None
     maps_vocabulary: bool = False
+    vocabulary_error: str | None = None
     results: dict[Term, tuple[Result, ...]] = field(default_factory=dict)
+    taken: dict[str, str] = field(default_factory=dict)
+    refused: tuple[str, ...] | None = ()
+    widened: tuple[Term, ...] = ()
+    onward: Extraction | None = None
 
     def is_whole(self) -> bool:
         """Whether nothing was left open: what was is told in words that may name places."""
@@ -136,6 +150,14 @@ def extract_side(subject: Subject, pool: Pool, inputs: Inputs) -> Extraction:
 
 
 def _extract(subject: Subject, pool: Pool, inputs: Inputs) -> Extraction:
+    """Extracts one side; where the checked program raises, also what it would compute if not."""
+    found = _every_path(subject, pool, inputs)
+    if found.failure is not None and found.failure.type is not None and not inputs.results:
+        found.onward = onward(found, inputs, lambda other: _every_path(subject, pool, other))
+    return found
+
+
+def _every_path(subject: Subject, pool: Pool, inputs: Inputs) -> Extraction:
     """Extracts one side once per combination of answers to undecided conditions, and joins them."""
     results: list[Extraction] = []
     pending: list[tuple[bool, ...]] = [()]
@@ -253,6 +275,9 @@ def _one_path(subject: Subject, pool: Pool, inputs: Inputs, script: tuple[bool, 
             _collect(m, module.scope.names, result)
     except ENDS as error:
         result.failure = failure_of(m, error, stage_name, inputs.config)
+        if stage_name == _LOAD and isinstance(error, Raised):
+            result.refused = checkpoints.refused(m, module.scope.names, subject.engine.loader)
+    result.widened = tuple(m.widened or ())
     result.decisions = m.decisions
     driven = inputs.schedule.assumptions if inputs.schedule else ()
     result.assumptions = list(dict.fromkeys((*m.assumptions, *driven)))
@@ -290,6 +315,9 @@ def failure_of(m: Machine, error: Exception, stage: str, config: dict[str, Any])
 
 def _raised(m: Machine, raised: Raised, stage: str, config: dict[str, Any]) -> Failure:
     """An exception of the checked program, with what it was about."""
+    if raised.location is None and raised.type_name in _NOT_THERE:
+        reason = f"the description of {m.engine} looks for what is not there: {raised.message}"
+        return Failure(stage, None, reason, None)
     keys = tuple(
         k for key in raised.keys for k in (_stating(config, key[1:]) if key[:1] == "=" else (key,))
     )
@@ -350,11 +378,16 @@ def _collect(m: Machine, names: dict[str, Any], result: Extraction) -> None:
         result.accuracies = {
             str(n): k if isinstance(k, str) else None for n, k in accuracies.items()
         }
+    taken = names.get("taken_from_target")
+    if isinstance(taken, dict):
+        result.taken = {str(name): str(other) for name, other in taken.items()}
     if isinstance(switches, dict):
         result.switches = switches
     if isinstance(ids, list):
         result.aux_layer_ids = list(ids)
     result.maps_vocabulary = "vocabulary_map" in names
+    error = names.get("vocabulary_error")
+    result.vocabulary_error = error if isinstance(error, str) else None
     for name in ("training_target", "vocabulary_map"):
         value = names.get(name)
         if isinstance(value, str):  # why there is none

@@ -58,7 +58,8 @@ class Inputs:
     `noting`: which keys of the draft's configuration are looked at is noted there. `schedule`: what
     each draft pass is given, where that has been worked out. `given`: the tensors
     of a draft's folder, None where none is given: then all that training saves. `retrained` are
-    tensors that the trainer takes from the target and has trained nevertheless.
+    tensors that the trainer takes from the target and has trained nevertheless. `widening`: a
+    weight that is not as wide as what it is given is taken as if it were.
     """
 
     config: dict[str, Any]
@@ -68,6 +69,7 @@ class Inputs:
     checkpoint: Mapping[str, Any] = field(default_factory=dict)
     renames: tuple[tuple[str, str], ...] = ()
     retrained: tuple[str, ...] = ()
+    widening: bool = False
     results: bool = False
     schedule: Schedule | None = None
     given: tuple[Given, ...] | None = None
@@ -83,6 +85,7 @@ class Inputs:
             dict(self.checkpoint),
             self.renames,
             self.retrained,
+            self.widening,
             None if self.given is None else [_plain(item) for item in self.given],
             None if self.schedule is None else self.schedule.told(),
         ]
@@ -140,6 +143,8 @@ def machine_for(
     )
     if inputs.results:
         m.results = Results()
+    if inputs.widening:
+        m.widened = {}
     if subject.engine.eager:
         m.eager_packages.add(subject.engine.package)
     return m

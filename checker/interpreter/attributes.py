@@ -99,6 +99,8 @@ def _holds(value: Value, name: str) -> bool:
         return value.tainted is None and (name in value.attrs or plain)
     if isinstance(value, ClassValue):
         return value.lookup(name) is not None
+    if isinstance(value, Open):
+        return name in value.stated and name in value.names
     return isinstance(value, ModuleValue) and name in value.scope.names
 
 

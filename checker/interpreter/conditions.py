@@ -153,7 +153,7 @@ def junction(
         words.append("something else")  # it is another fact than the first of them
     reason = (" and " if conjunction else " or ").join(words)
     if isinstance(first, Open):
-        known = first.names, first.everywhere
+        known = first.names, first.everywhere, frozenset[str]()
         return OpenJunction(reason, first.location, *known, operands, conjunction, holds, things)
     return Junction(reason, first.location, operands, conjunction, holds, things)
 

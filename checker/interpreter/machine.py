@@ -125,6 +125,8 @@ class Machine:
     """The evaluation of a definition that is going on, where it is noted what that looks at."""
     journal: Journal | None = None
     """What the run changes, where conditions are merged."""
+    widened: dict[Term, None] | None = None
+    """Weights that were taken as wide as what they were given; None where a misfit raises."""
     asked = 0
     """How often something was done that may come out otherwise in another run."""
 

@@ -15,11 +15,13 @@ if TYPE_CHECKING:
 class Open(Unknown):
     """A configuration of which only some keys are known, or a part of one.
 
-    `names` are its known keys; `everywhere` those that it and each of its parts have.
+    `names` are its known keys; `everywhere` those that it and each of its parts have; `stated` the
+    keys that it certainly has.
     """
 
     names: dict[str, Value] = field(default_factory=dict)
     everywhere: dict[str, Value] = field(default_factory=dict)
+    stated: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -86,4 +88,4 @@ def opened(reason: str, given: Value, everywhere: dict[str, Value]) -> Open:
         else part
         for key, part in (given or {}).items()
     }
-    return Open(reason, None, names, everywhere)
+    return Open(reason, None, names, everywhere, frozenset(names))

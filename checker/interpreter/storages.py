@@ -31,9 +31,29 @@ def op(m: Machine, name: str, /, *terms: Term, **attrs: Attr) -> Term:
         made = m.builder.op(name, *terms, **attrs)
         return m.aliases.get(made, made)
     except ShapeError as error:
+        wider = _as_wide(m, name, terms)
+        if wider is not None:
+            return m.builder.op(name, *wider, **attrs)
         raised = m.exception("RuntimeError", str(error))
         raised.terms = terms
         raise raised from None
+
+
+def _as_wide(m: Machine, name: str, terms: tuple[Term, ...]) -> tuple[Term, ...] | None:
+    """The operands of a projection with its weight as wide as its input, where that is asked for.
+
+    None where it is not, or where it is not the width of one parameter that is wrong.
+    """
+    if m.widened is None or name != "linear" or len(terms) < 2:
+        return None
+    given, weight, *bias = terms
+    if weight.op != "param" or weight.rank != 2 or given.rank < 1:
+        return None
+    shape = (weight.shape[0], given.shape[-1])
+    loaded = weight.attr("loaded", True) is not False
+    made = m.builder.param(str(weight.attr("name")), shape, loaded)
+    m.widened[made] = None
+    return given, made, *bias
 
 
 class Storage(Protocol):

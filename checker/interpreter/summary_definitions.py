@@ -41,7 +41,7 @@ def _attempt(m: Machine, function: Value, *passed: Value) -> Value:
     exceptions of the types that are passed go on, where the engine's own files raise them. True
     where the function came to its end.
     """
-    with _apart(m):
+    with apart(m):
         try:
             calls.call(m, function, [], {})
             return True
@@ -60,7 +60,7 @@ def _ending(m: Machine, function: Value) -> Value:
     `done`; `raised`, by a statement of the engine's own files that is there to raise; or `open`
     where that is not known: an exception may be one of what is only modelled.
     """
-    with _apart(m):
+    with apart(m):
         try:
             calls.call(m, function, [], {})
         except Raised as raised:
@@ -80,7 +80,7 @@ def _ending(m: Machine, function: Value) -> Value:
 
 
 @contextmanager
-def _apart(m: Machine) -> Iterator[None]:
+def apart(m: Machine) -> Iterator[None]:
     """What is run now leaves no doubts, no reads and no frames behind."""
     doubts, reads, frames = dict(m.doubts), len(m.reads), len(m.frames)
     m.doubts.clear()

@@ -7,5 +7,6 @@ owns.
 
 from checker.judging.graphs import Comparison, compare, compare_as_contracted
 from checker.judging.judge import differing, judge
+from checker.judging.taken import shared
 
-__all__ = ["Comparison", "compare", "compare_as_contracted", "differing", "judge"]
+__all__ = ["Comparison", "compare", "compare_as_contracted", "differing", "judge", "shared"]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from checker.judging import remedies
 from checker.report.model import NOT_A_BOUNDARY, RAISES, ClauseResult, Raised, SideValue, Status
 
 if TYPE_CHECKING:
@@ -69,7 +70,7 @@ def boundaries(case: Case, _: Mapping[str, ClauseResult]) -> ClauseResult | None
             Status.VIOLATED,
             clause.severity,
             message=f"with these ids the server raises {error.type}: {error.message}",
-            remedy=_remedy(case),
+            remedy=remedies.of_boundaries(case),
             error=error,
             train=SideValue(None if wanted is None else _listed(wanted)),
             serve=_served(case),
@@ -88,7 +89,7 @@ def boundaries(case: Case, _: Mapping[str, ClauseResult]) -> ClauseResult | None
     if not same:
         trained = _listed(wanted)
         message = f"trained on boundaries {trained}, the server hands over {_listed(handed)}"
-        remedy = _remedy(case)
+        remedy = remedies.of_boundaries(case)
     elif case.serve.told is not None and (case.serve.told.reason or not case.serve.told.is_told):
         return _unproven(clause, _not_told(case.serve.told))
     elif case.serve.graph_captured is not None:
@@ -229,13 +230,6 @@ def _served(case: Case) -> SideValue:
     graphs = told.graph_place if told is not None and told.differs else None
     places = [place for place in (graphs, found.setter, *found.kept) if place is not None]
     return SideValue(value, tuple(places[:3]))
-
-
-def _remedy(case: Case) -> str:
-    """Which ids to write instead; nothing where plain ones do not help."""
-    if case.serve.asking is None:
-        return ""
-    return f"Write the layer ids {_listed(case.serve.asking)} in the served configuration."
 
 
 def _listed(values: Sequence[int | str | None]) -> str:

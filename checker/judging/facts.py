@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from checker.graph.terms import postorder
 from checker.interpreter.fallbacks import is_fallback
-from checker.judging import stored, wording
+from checker.judging import remedies, stored, wording
 from checker.judging.graphs import depth
 from checker.report.model import ClauseResult, SideValue, Status
 
@@ -34,8 +34,10 @@ def weights(case: Case, _: Mapping[str, ClauseResult]) -> ClauseResult | None:
     clause = case.contract.fact_owner("weights")
     if clause is None or case.comparison is None:
         return None
-    needed = {str(t.attr("name")) for t in postorder(*case.train.logits) if t.op == "param"}
-    exempt = set(case.train.engine.from_target)
+    needed = _needed(case)
+    served = {str(t.attr("name")) for t in postorder(*case.serve.logits) if t.op == "param"}
+    exempt = {*case.train.engine.from_target, *(case.serve.refused or ())}
+    exempt |= served & set(case.train.taken.values())
     lacking = {} if case.stored is None else case.stored.lacking
     absent = [n for n in sorted(needed - exempt) if n in lacking]
     unsure = stored.doubts(case, needed - exempt)
@@ -44,13 +46,9 @@ def weights(case: Case, _: Mapping[str, ClauseResult]) -> ClauseResult | None:
         for n in sorted(needed - exempt)
         if case.serve.weights.get(n) is None and n not in lacking and n not in unsure
     ]
-    initial = sorted(
-        {
-            str(t.attr("name")).removeprefix("unloaded:")
-            for t in postorder(*case.serve.logits)
-            if t.op == "param" and t.attr("loaded", True) is False
-        }
-    )
+    initial = _initial(case, case.comparison)
+    if case.serve.refused and not (dropped or initial or absent):
+        return None  # of the others nothing is wrong, and those raise
     loader = (case.serve.loader_location,) if case.serve.loader_location else ()
     places = stored.dropped_at(case, dropped) or loader
     if not dropped and not initial and not absent and unsure:
@@ -87,11 +85,34 @@ def weights(case: Case, _: Mapping[str, ClauseResult]) -> ClauseResult | None:
         Status.VIOLATED,
         clause.severity,
         message="; ".join(parts),
+        remedy="" if absent else remedies.of_lost_tensors(case, dropped, initial),
         train=SideValue(
             _listed([*absent, *dropped]) or None, _locations(case, [*absent, *dropped])
         ),
         serve=SideValue(_listed(initial) or None, places),
     )
+
+
+def _initial(case: Case, comparison: Comparison) -> list[str]:
+    """The parameters that kept their initial values although no tensor for them was refused.
+
+    Where it is not known which one a refused tensor was meant for, none is named.
+    """
+    refused = set(case.serve.refused or ())
+    meant = {mine for mine, tensor in comparison.pairs if str(tensor.attr("name")) in refused}
+    if len(meant) < len(refused & _needed(case)):
+        return []
+    return sorted(
+        {
+            str(t.attr("name")).removeprefix("unloaded:")
+            for t in postorder(*case.serve.logits)
+            if t.op == "param" and t.attr("loaded", True) is False and t not in meant
+        }
+    )
+
+
+def _needed(case: Case) -> set[str]:
+    return {str(t.attr("name")) for t in postorder(*case.train.logits) if t.op == "param"}
 
 
 def layers(case: Case, _: Mapping[str, ClauseResult]) -> ClauseResult | None:
@@ -108,6 +129,7 @@ def layers(case: Case, _: Mapping[str, ClauseResult]) -> ClauseResult | None:
         Status.VIOLATED,
         clause.severity,
         message=f"training ran {trained} decoder layers, the server runs {served}",
+        remedy=remedies.of_more_layers(case) if served > trained else "",
         train=SideValue(str(trained)),
         serve=SideValue(str(served)),
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from checker.graph.matching import Kind
@@ -30,7 +30,8 @@ class Case:
     trained from another configuration (None when that one cannot be followed), `compare_as` with
     what the contract says of other switches. `target` is the target's configuration, where one was
     given. `launched` is what the server makes of its launch line, None when none is given. `stored`
-    is what lies in the draft's folders, if one was given.
+    is what lies in the draft's folders, if one was given. `onward` is the same where a side raised,
+    with what it would compute if it did not.
     """
 
     contract: Contract
@@ -44,6 +45,7 @@ class Case:
     target: Mapping[str, Any] | None = None
     launched: Launched | None = None
     stored: Stored | None = None
+    onward: Case | None = None
 
 
 def judge(case: Case) -> list[ClauseResult]:
@@ -52,6 +54,7 @@ def judge(case: Case) -> list[ClauseResult]:
     for side, extraction in (("train", case.train), ("serve", case.serve)):
         if extraction.failure is not None:
             _failed(case, side, extraction.failure, results)
+            _onward(case, results)
             return _beside(case, results)
     if case.comparison is not None:
         _by_graph(case, case.comparison, results)
@@ -77,6 +80,21 @@ def _beside(case: Case, results: dict[str, ClauseResult]) -> list[ClauseResult]:
     if launch is not None:
         results[launch.id] = launch
     return [results[key] for key in sorted(results)]
+
+
+def _onward(case: Case, results: dict[str, ClauseResult]) -> None:
+    """What can be said of the clauses that an exception kept from being reached.
+
+    Only what is decided: what is open there may be so for the exception.
+    """
+    if case.onward is None:
+        return
+    for found in judge(case.onward):
+        known = results.get(found.id)
+        if known is None or known.reason != RAISES:
+            continue
+        if found.status in (Status.HOLDS, Status.VIOLATED):
+            results[found.id] = found
 
 
 def _doubted(case: Case, results: dict[str, ClauseResult]) -> None:
@@ -116,6 +134,8 @@ def _by_facts(case: Case, results: dict[str, ClauseResult]) -> None:
             known = results.get(result.id)
             if known is None or known.status is not Status.VIOLATED:
                 results[result.id] = result
+            elif result.remedy and not known.remedy:
+                results[result.id] = replace(known, remedy=result.remedy)
 
 
 # -- by the graph --------------------------------------------------------------------------------

@@ -17,7 +17,12 @@ if TYPE_CHECKING:
     from checker.location import Location
 
 
+_NO_MAP = (
+    "Use a release of the server that serves drafts without a map, or train with fewer draft tokens"
+    " than the target has, so that a map is saved."
+)
 _GIVE = "give the target's config.json as --target"
+_GIVE_ALL = "give the target's config.json as a whole: what is given of it does not state it"
 
 
 def training_target(case: Case, _: Mapping[str, ClauseResult]) -> ClauseResult | None:
@@ -48,17 +53,30 @@ def training_target(case: Case, _: Mapping[str, ClauseResult]) -> ClauseResult |
     if term.op != "rms_norm" or term.args[0].op != "input":
         return _unproven(clause, "what training gives the target's head is no norm of its state")
     if captured is None or captured.norm is None:
-        why = _GIVE if captured is None else "it was not seen"
+        why = _GIVE
+        if captured is not None:
+            why = "it was not seen"
+        elif not case.serve.captures:
+            why = "the target is not followed where its layers' states are not handed over"
+        elif _is_described(case):
+            why = _GIVE_ALL
         return _unproven(clause, f"the target's own final norm is not known: {why}")
     own = (float(term.attr("eps")), float(term.attr("offset", 0)))  # type: ignore[arg-type]
     eps, offset = captured.norm
     if eps is None and offset == own[1]:
-        return _unproven(clause, f"the epsilon of the target's final norm is not known: {_GIVE}")
+        why = _GIVE_ALL if _is_described(case) else _GIVE
+        return _unproven(clause, f"the epsilon of the target's final norm is not known: {why}")
     served = SideValue(_kind(eps, offset))
     if own == captured.norm:
         return ClauseResult(clause.id, Status.HOLDS, clause.severity, train=trained, serve=served)
     message = f"training norms the target's state by {_kind(*own)}, the target by {served.value}"
     return _violated(clause, message, trained, served)
+
+
+def _is_described(case: Case) -> bool:
+    """Whether more is given of the target than its class and its number of layers."""
+    keys = case.contract.target
+    return bool(set(case.target or {}) - {keys["class"], keys["layers"]})
 
 
 def _of_draft(case: Case, term: Term) -> str | None:
@@ -105,6 +123,12 @@ def vocabulary(case: Case, results: Mapping[str, ClauseResult]) -> ClauseResult 
     found = case.serve.vocabulary_map
     trained = SideValue(None if wanted is None else "target ids by draft ids, as saved")
     places = case.serve.origins.get(found, ())[:1] if found is not None else ()
+    if case.serve.vocabulary_error is not None:
+        message = (
+            "the server asks the draft for a map of its ids whether it has one or not, and raises:"
+            f" {case.serve.vocabulary_error}"
+        )
+        return _violated(clause, message, trained, SideValue(None, places), _NO_MAP)
     sizes = _sizes(case)
     if sizes is not None:
         return _violated(clause, sizes, SideValue(), SideValue())
@@ -144,9 +168,17 @@ def _sizes(case: Case) -> str | None:
     return None
 
 
-def _violated(clause: Clause, message: str, train: SideValue, serve: SideValue) -> ClauseResult:
+def _violated(
+    clause: Clause, message: str, train: SideValue, serve: SideValue, remedy: str = ""
+) -> ClauseResult:
     return ClauseResult(
-        clause.id, Status.VIOLATED, clause.severity, message=message, train=train, serve=serve
+        clause.id,
+        Status.VIOLATED,
+        clause.severity,
+        message=message,
+        remedy=remedy,
+        train=train,
+        serve=serve,
     )
 
 

@@ -33,6 +33,7 @@ class Variant:
     edits: tuple[tuple[str, str, str], ...] = ()
     launch: str | None = None
     train: dict[str, Any] = field(default_factory=dict)
+    serve: dict[str, Any] = field(default_factory=dict)
 
 
 def lines(*statements: str) -> str:
@@ -47,7 +48,11 @@ def report(variant: Variant, folder: Path) -> Report:
         Edit(sides[path.partition("/")[0]], path.partition("/")[2], old, new)
         for path, old, new in variant.edits
     ]
-    changes = {**PLAIN.changes, "train": {**PLAIN.changes["train"], **variant.train}}
+    changes = {
+        **PLAIN.changes,
+        "train": {**PLAIN.changes["train"], **variant.train},
+        "serve": {**PLAIN.changes["serve"], **variant.serve},
+    }
     fixture = replace(PLAIN, edits=tuple(edits), launch=variant.launch, changes=changes)
     return trying.report(fixture, folder)
 

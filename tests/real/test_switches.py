@@ -193,25 +193,31 @@ CASES: dict[str, Case] = {
         train(eagle_aux_hidden_state_layer_ids=[12]),
         serve([11]),
         # graphs of 0.5.9 are captured before the target is told the ids
-        newer(owned("fc-condition"), owned("fc-shape", "aux-count", "aux-boundaries")),
+        newer(
+            owned("fc-condition"),
+            owned("fc-condition", "fc-shape", "aux-count", "aux-boundaries"),
+        ),
         either=True,
     ),
     "four_states": Case(
         train(eagle_aux_hidden_state_layer_ids=[2, 8, 12, 21]),
         serve([1, 7, 11, 20]),
-        newer(HOLDS, owned("fc-shape", "aux-count")),
+        newer(HOLDS, owned("fc-shape", "aux-count", "aux-boundaries")),
         either=True,
     ),
     "four_states_three_served": Case(
         train(eagle_aux_hidden_state_layer_ids=[2, 8, 12, 21]),
         serve(),
-        everywhere(owned("fc-shape", "aux-count")),
+        everywhere(owned("fc-shape", "aux-count", "aux-boundaries")),
         either=True,
     ),
     "four_states_with_norms": Case(
         train(fc_norm=True, eagle_aux_hidden_state_layer_ids=[2, 8, 12, 21]),
         serve([1, 7, 11, 20], fc_norm=True),
-        newer(HOLDS, owned("fc-shape", "aux-count")),
+        newer(
+            HOLDS,
+            owned("fc-shape", "aux-count", "aux-boundaries", "fc-input-norm", "weights-loaded"),
+        ),
         either=True,
     ),
     "states_switched_off": Case(
