@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from checker.graph.arithmetic import scaled
 from checker.graph.dims import at_most, equal, exact_div
+from checker.graph.frequencies import canonical
 from checker.graph.lanes import ELEMENTWISE
 from checker.graph.rules import (
     Attrs,
@@ -44,7 +45,7 @@ def _rope(b: Rules, args: tuple[Term, ...], attrs: Attrs) -> Term:
         "base": number_attr(attrs, "base"),
         "dim": dim,
         "style": style,
-        "scaling": attrs.get("scaling"),
+        "scaling": canonical(attrs.get("scaling")),
     }
     if x.op == "repeat" and x.attr("axis") == -2:
         return b.op("repeat", b.op("rope", x.args[0], positions, **full), **dict(x.attrs))
@@ -75,7 +76,7 @@ def _inv_freq(b: Rules, args: tuple[Term, ...], attrs: Attrs) -> Term:
     arity("inv_freq", args, 0)
     base, dim = number_attr(attrs, "base"), int_attr(attrs, "dim")
     need(dim > 0 and dim % 2 == 0, f"inverse frequencies of dimension {dim}")
-    scaling = attrs.get("scaling")
+    scaling = canonical(attrs.get("scaling"))
     return b.make("inv_freq", (), (dim // 2,), base=base, dim=dim, scaling=scaling)
 
 
