@@ -21,6 +21,8 @@ Index = tuple[int, ...]
 
 _STRETCHING: Final = ("linear", "llama3", "yarn")
 
+_AMPLITUDE: Final = "attention_factor"
+
 CLOSE: Final = 1e-9
 """The relative difference that is rounding."""
 
@@ -83,8 +85,18 @@ def canonical(scaling: Attr) -> Attr:
     if not isinstance(scaling, tuple):
         return scaling
     given: dict[Any, Any] = dict(scaling)  # type: ignore[arg-type]
-    idle = given.get("rope_type") in _STRETCHING and given.get("factor") == 1
-    return None if idle else scaling
+    if given.get("rope_type") not in _STRETCHING or given.get("factor") != 1:
+        return scaling
+    amplitude = given.get(_AMPLITUDE, 1)
+    return None if amplitude == 1 else ((_AMPLITUDE, amplitude), ("rope_type", "default"))
+
+
+def multiplied(scaling: Attr, by: float) -> Attr:
+    """Scaling by which what is turned is multiplied, too."""
+    given: dict[Any, Any] = dict(scaling) if isinstance(scaling, tuple) else {}  # type: ignore[arg-type]
+    given = {"rope_type": "default", **given}
+    given[_AMPLITUDE] = given.get(_AMPLITUDE, 1) * by
+    return tuple(sorted(given.items()))
 
 
 def close(a: Sequence[float], b: Sequence[float], within: float = CLOSE) -> bool:

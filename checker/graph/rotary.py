@@ -6,10 +6,11 @@ from typing import TYPE_CHECKING, Final
 
 from checker.graph.arithmetic import scaled
 from checker.graph.dims import at_most, equal, exact_div
-from checker.graph.frequencies import canonical
+from checker.graph.frequencies import canonical, multiplied
 from checker.graph.lanes import ELEMENTWISE
 from checker.graph.rules import (
     Attrs,
+    Number,
     Rule,
     Rules,
     arity,
@@ -103,17 +104,26 @@ def rotated(b: Rules, parts: tuple[Term, ...]) -> Term | None:
     if len(parts) not in (2, 3):
         return None
     head, tail = parts[0], parts[-1]
-    if len(parts) == 2 and head.op == "rope":
-        source = head.args[0]
-        if source.op == "slice" and tail.op == "slice" and source.args[0] is tail.args[0]:
-            whole = b.op("concat", source, tail, axis=-1)
-            if whole.op != "concat":
-                return b.op("rope", whole, head.args[1], **dict(head.attrs))
-        return None
+    factor, turning = scaled(head) if head.op == "mul" else (1, (head,))
+    if len(parts) == 2 and len(turning) == 1 and turning[0].op == "rope":
+        return _over_part(b, turning[0], factor, tail)
     turned = _turned(b, parts[0], parts[1])
     if turned is None or len(parts) == 2:
         return turned
     return b.op("concat", turned, tail, axis=-1)
+
+
+def _over_part(b: Rules, rope: Term, factor: Number, tail: Term) -> Term | None:
+    """Part of a head turned, and the rest of it. What multiplies that part goes with its angles."""
+    source, attrs = rope.args[0], dict(rope.attrs)
+    if source.op != "slice" or tail.op != "slice" or source.args[0] is not tail.args[0]:
+        return None
+    whole = b.op("concat", source, tail, axis=-1)
+    if whole.op == "concat" or not isinstance(factor, (int, float)):
+        return None
+    if factor != 1:
+        attrs["scaling"] = multiplied(attrs.get("scaling"), factor)
+    return b.op("rope", whole, rope.args[1], **attrs)
 
 
 def _turned(b: Rules, first: Term, second: Term) -> Term | None:

@@ -80,11 +80,11 @@ def _ending(m: Machine, function: Value) -> Value:
 
 
 def _about(m: Machine, keys: Value, function: Value, *args: Value, **kwargs: Value) -> Value:
-    """Calls a function whose exceptions are about configuration keys, unless they say of which."""
+    """Calls a function whose exceptions are about certain configuration keys."""
     try:
         return calls.call(m, function, list(args), kwargs)
     except Raised as raised:
-        raised.keys = raised.keys or tuple(keys)
+        raised.keys = (*raised.keys, *keys)  # the last one counts
         raise
 
 
