@@ -7,9 +7,9 @@ gives what a description says is seen from the numbers; two spellings differ by 
 from __future__ import annotations
 
 import math
-import operator
 from typing import TYPE_CHECKING, Any, Final
 
+from checker.graph.rules import axes_attr, axis_attr
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -102,9 +102,14 @@ def multiplied(scaling: Attr, by: float) -> Attr:
 def close(a: Sequence[float], b: Sequence[float], within: float = CLOSE) -> bool:
     """Whether two lists are the same numbers but for rounding."""
     return len(a) == len(b) and all(
-        math.isclose(x, y, rel_tol=within, abs_tol=within * 1e-3)
-        for x, y in zip(a, b, strict=True)
+        math.isclose(x, y, rel_tol=within, abs_tol=within * 1e-3) for x, y in zip(a, b, strict=True)
     )
+
+
+def turned(frequencies: list[float], at: int, amplitude: float) -> list[float]:
+    """A row of a table: the cosines of a position's angles, then their sines."""
+    turns = [at * rate for rate in frequencies]
+    return [amplitude * wave(turn) for wave in (math.cos, math.sin) for turn in turns]
 
 
 def vector(term: Term) -> list[float] | None:
@@ -138,11 +143,10 @@ def _computed(term: Term, index: Index, known: dict[tuple[str, Index], Number]) 
         case "inv_freq":
             return _rate(term, index[0])
         case "expand":
-            axes, x = term.attr("axes"), term.args[0]
-            assert isinstance(axes, tuple)
+            x = term.args[0]
             inner = [0] * x.rank
-            for at, axis in zip(index, axes, strict=True):
-                if isinstance(axis, int):
+            for at, axis in zip(index, axes_attr(dict(term.attrs), x.rank), strict=True):
+                if axis is not None:
                     inner[axis] = at
             return _at(x, tuple(inner), known)
         case "slice":
@@ -173,8 +177,7 @@ def _aligned(arg: Term, index: Index) -> Index:
 
 
 def _moved(term: Term, index: Index, start: float) -> Index:
-    axis = term.attr("axis")
-    assert isinstance(axis, int)
+    axis = axis_attr(term)
     inner = list(index)
     inner[axis] += int(start)
     return tuple(inner)
@@ -182,8 +185,7 @@ def _moved(term: Term, index: Index, start: float) -> Index:
 
 def _part(term: Term, index: Index, known: dict[tuple[str, Index], Number]) -> Number:
     """A number of a concatenation."""
-    axis = term.attr("axis")
-    assert isinstance(axis, int)
+    axis = axis_attr(term)
     inner = list(index)
     for part in term.args:
         size = part.shape[axis]
@@ -222,8 +224,10 @@ _LANES: Final[dict[str, Callable[..., Number]]] = {
     "not_": lambda _, x: not x,
     "and_": lambda _, x, y: bool(x and y),
     "or_": lambda _, x, y: bool(x or y),
-    **{
-        name: (lambda _, x, y, compare=getattr(operator, name): compare(x, y))
-        for name in ("ge", "gt", "le", "lt", "eq", "ne")
-    },
+    "ge": lambda _, x, y: x >= y,
+    "gt": lambda _, x, y: x > y,
+    "le": lambda _, x, y: x <= y,
+    "lt": lambda _, x, y: x < y,
+    "eq": lambda _, x, y: x == y,
+    "ne": lambda _, x, y: x != y,
 }

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import math
 from typing import TYPE_CHECKING
 
-from checker.graph.frequencies import close, rates, vector
+from checker.graph.frequencies import close, rates, turned, vector
 from checker.interpreter.storages import Root
 from checker.interpreter.tensors import Tensor, arranged, from_term, op, regroup
-from checker.interpreter.values import Value
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from checker.interpreter.machine import Machine
+    from checker.interpreter.values import Value
 
 ROWS = (0, 1, 2, 3, 7, 100)
 """Positions at which a table of angles is looked at."""
@@ -67,12 +66,6 @@ def angles(m: Machine, table: Value, descriptions: Value) -> Value:
 
 def _rows(count: object) -> list[int]:
     return [at for at in ROWS if not isinstance(count, int) or at < count]
-
-
-def turned(frequencies: list[float], at: int, amplitude: float) -> list[float]:
-    """A row of a table: the cosines of a position's angles, then their sines."""
-    turns = [at * rate for rate in frequencies]
-    return [amplitude * wave(turn) for wave in (math.cos, math.sin) for turn in turns]
 
 
 def _numbers(descriptions: Value) -> Iterator[tuple[Value, list[float]]]:
