@@ -27,6 +27,10 @@ CLOSE: Final = 1e-9
 """The relative difference that is rounding."""
 
 
+ROWS: Final = (0, 1, 3, 100)
+"""Positions at which a table of angles is looked at."""
+
+
 class OpenError(Exception):
     """A term is no number: it has a size, an input or an operator that is not known here."""
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from checker.graph.frequencies import close, rates, turned, vector
+from checker.graph.frequencies import ROWS, close, rates, turned, vector
 from checker.interpreter.storages import Root
 from checker.interpreter.tensors import Tensor, arranged, from_term, op, regroup
 
@@ -13,9 +13,6 @@ if TYPE_CHECKING:
 
     from checker.interpreter.machine import Machine
     from checker.interpreter.values import Value
-
-ROWS = (0, 1, 2, 3, 7, 100)
-"""Positions at which a table of angles is looked at."""
 
 
 def rope(m: Machine, x: Tensor, positions: Tensor, **attrs: Value) -> Value:

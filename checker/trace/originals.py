@@ -7,7 +7,7 @@ import builtins
 import importlib
 from typing import TYPE_CHECKING, Any
 
-from checker.graph.frequencies import close, rates, turned
+from checker.graph.frequencies import ROWS, close, rates, turned
 from checker.trace.lazy import missing
 from checker.trace.parsed import compiled
 
@@ -16,8 +16,6 @@ if TYPE_CHECKING:
 
 WITHIN = 1e-4
 """Tables are made in single precision."""
-
-ROWS = (0, 1, 2, 3, 7, 100)
 
 
 def defined(module: str, name: str) -> Any:
