@@ -6,9 +6,11 @@ from typing import TYPE_CHECKING, Final
 
 from checker.graph.arithmetic import scaled
 from checker.graph.dims import at_most, equal, exact_div
+from checker.graph.frequencies import canonical, multiplied
 from checker.graph.lanes import ELEMENTWISE
 from checker.graph.rules import (
     Attrs,
+    Number,
     Rule,
     Rules,
     arity,
@@ -44,7 +46,7 @@ def _rope(b: Rules, args: tuple[Term, ...], attrs: Attrs) -> Term:
         "base": number_attr(attrs, "base"),
         "dim": dim,
         "style": style,
-        "scaling": attrs.get("scaling"),
+        "scaling": canonical(attrs.get("scaling")),
     }
     if x.op == "repeat" and x.attr("axis") == -2:
         return b.op("repeat", b.op("rope", x.args[0], positions, **full), **dict(x.attrs))
@@ -75,7 +77,7 @@ def _inv_freq(b: Rules, args: tuple[Term, ...], attrs: Attrs) -> Term:
     arity("inv_freq", args, 0)
     base, dim = number_attr(attrs, "base"), int_attr(attrs, "dim")
     need(dim > 0 and dim % 2 == 0, f"inverse frequencies of dimension {dim}")
-    scaling = attrs.get("scaling")
+    scaling = canonical(attrs.get("scaling"))
     return b.make("inv_freq", (), (dim // 2,), base=base, dim=dim, scaling=scaling)
 
 
@@ -102,17 +104,26 @@ def rotated(b: Rules, parts: tuple[Term, ...]) -> Term | None:
     if len(parts) not in (2, 3):
         return None
     head, tail = parts[0], parts[-1]
-    if len(parts) == 2 and head.op == "rope":
-        source = head.args[0]
-        if source.op == "slice" and tail.op == "slice" and source.args[0] is tail.args[0]:
-            whole = b.op("concat", source, tail, axis=-1)
-            if whole.op != "concat":
-                return b.op("rope", whole, head.args[1], **dict(head.attrs))
-        return None
+    factor, turning = scaled(head) if head.op == "mul" else (1, (head,))
+    if len(parts) == 2 and len(turning) == 1 and turning[0].op == "rope":
+        return _over_part(b, turning[0], factor, tail)
     turned = _turned(b, parts[0], parts[1])
     if turned is None or len(parts) == 2:
         return turned
     return b.op("concat", turned, tail, axis=-1)
+
+
+def _over_part(b: Rules, rope: Term, factor: Number, tail: Term) -> Term | None:
+    """Part of a head turned, and the rest of it. What multiplies that part goes with its angles."""
+    source, attrs = rope.args[0], dict(rope.attrs)
+    if source.op != "slice" or tail.op != "slice" or source.args[0] is not tail.args[0]:
+        return None
+    whole = b.op("concat", source, tail, axis=-1)
+    if whole.op == "concat" or not isinstance(factor, (int, float)):
+        return None
+    if factor != 1:
+        attrs["scaling"] = multiplied(attrs.get("scaling"), factor)
+    return b.op("rope", whole, rope.args[1], **attrs)
 
 
 def _turned(b: Rules, first: Term, second: Term) -> Term | None:

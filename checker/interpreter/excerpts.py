@@ -166,6 +166,18 @@ def own(m: Machine, module: Value, path: Value) -> Value:
     return None
 
 
+def original(m: Machine, module: Value, name: Value) -> Value:
+    """A function as a module's file defines it, with its defaults, where a summary stands for it.
+
+    None where the file defines none.
+    """
+    home = m.module(str(module))
+    for stmt in [] if home is None or home.file is None else home.file.body:
+        if isinstance(stmt, ast.FunctionDef) and stmt.name == name and home is not None:
+            return classes_.make_function(m, Frame(home.scope, home, name, stmt), stmt, name)
+    return None
+
+
 def _own_class(m: Machine, home: ModuleValue, stmt: ast.ClassDef) -> Value:
     key = ("own class", home.name, stmt.name)
     if key not in m.shared:

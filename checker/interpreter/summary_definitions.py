@@ -79,6 +79,15 @@ def _ending(m: Machine, function: Value) -> Value:
         return ("done", "") if doubt is None else ("open", f"{doubt[0]} ({doubt[1]})")
 
 
+def _about(m: Machine, keys: Value, function: Value, *args: Value, **kwargs: Value) -> Value:
+    """Calls a function whose exceptions are about certain configuration keys."""
+    try:
+        return calls.call(m, function, list(args), kwargs)
+    except Raised as raised:
+        raised.keys = (*raised.keys, *keys)  # the last one counts
+        raise
+
+
 @contextmanager
 def apart(m: Machine) -> Iterator[None]:
     """What is run now leaves no doubts, no reads and no frames behind."""
@@ -332,6 +341,8 @@ DEFINITIONS: dict[str, Callable[..., Value]] = {
     "defined": excerpts.defined,
     "lines": excerpts.lines,
     "own": excerpts.own,
+    "original": excerpts.original,
+    "about": _about,
     "run_about": excerpts.run_about,
     "texts": excerpts.texts,
     "run_part": excerpts.run_part,

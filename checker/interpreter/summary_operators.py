@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from checker.interpreter import joining, products, regexes, shaping
+from checker.interpreter import joining, products, regexes, rotary, shaping
 from checker.interpreter.broadcasting import as_tensor, elementwise
 from checker.interpreter.looks import STORE
 from checker.interpreter.storages import Root
@@ -62,47 +62,14 @@ def _head_layout(m: Machine, t: Tensor) -> Tensor:
     return arranged(m, shaping.squeeze(m, t))
 
 
-def _rope(m: Machine, x: Tensor, positions: Tensor, **attrs: Value) -> Value:
-    """Rotary embedding of `x` (tokens, heads, head_dim)."""
-    scaling = attrs.get("scaling")
-    frozen = (
-        tuple(sorted((k, _frozen(v)) for k, v in scaling.items()))
-        if isinstance(scaling, dict)
-        else None
-    )
-    attrs["scaling"] = frozen
-    x = _one_axis_each(m, x)
-    return x.alike(Root(op(m, "rope", x.term(m), arranged(m, positions).term(m), **attrs)))
-
-
-def _one_axis_each(m: Machine, t: Tensor) -> Tensor:
-    """The same tensor with every axis held by one logical axis or none, in order."""
-    for axis in range(len(t.axes)):
-        t = regroup(m, t, axis)
-    return arranged(m, t)
-
-
-def _frozen(value: Value) -> Value:
-    return tuple(_frozen(v) for v in value) if isinstance(value, list) else value
-
-
-def _inv_freq(m: Machine, base: Value, dim: Value, scaling: Value) -> Value:
-    frozen = (
-        tuple(sorted((k, _frozen(v)) for k, v in scaling.items()))
-        if isinstance(scaling, dict)
-        else None
-    )
-    return from_term(op(m, "inv_freq", base=base, dim=dim, scaling=frozen))
-
-
 def _attention(
     m: Machine, q: Tensor, keys: Value, values: Value, visible: Value, scale: Value
 ) -> Value:
     """Attention of q (tokens, heads, head_dim) over one (key, value, band) per step."""
-    q = _one_axis_each(m, q)
+    q = rotary.one_axis_each(m, q)
     terms = [q.term(m)]
     for k, v in zip(keys, values, strict=True):
-        terms += [_one_axis_each(m, k).term(m), _one_axis_each(m, v).term(m)]
+        terms += [rotary.one_axis_each(m, k).term(m), rotary.one_axis_each(m, v).term(m)]
     bands = tuple(tuple(b) for b in visible)
     return q.alike(Root(op(m, "attention", *terms, visible=bands, scale=scale)))
 
@@ -232,8 +199,10 @@ OPERATORS: dict[str, Call] = {
     "silu": _elementwise("silu"),
     "gelu": _gelu,
     "relu": _elementwise("relu"),
-    "rope": _guard(_rope),
-    "inv_freq": _inv_freq,
+    "rope": _guard(rotary.rope),
+    "inv_freq": _guard(rotary.inv_freq),
+    "frequencies": rotary.frequencies,
+    "angles": rotary.angles,
     "heads": _guard(_head_layout),
     "attention": _guard(_attention),
     "parts": _guard(_parts),

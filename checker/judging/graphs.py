@@ -171,9 +171,14 @@ def rotary(values: Mapping[str, Any], logits: Sequence[Term], head: str) -> dict
     `head` is the switch that says how wide a head is.
     """
     switches = dict(values)
-    rope = next((t for t in postorder(*logits) if t.op == "rope"), None)
+    terms = postorder(*logits)
+    rope = next((t for t in terms if t.op == "rope"), None)
     plain = {"base": 10000.0, "dim": switches.get(head), "scaling": None}
     for attribute, value in plain.items():
         found = value if rope is None else rope.attr(attribute)
         switches.setdefault(f"rope_{attribute}", found)
+    # what multiplies the angles' cosines and sines multiplies queries and keys
+    attention = next((t for t in terms if t.op == "attention"), None)
+    scale = None if attention is None else attention.attr("scale")
+    switches.setdefault("attention_scale", scale)
     return switches

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
+from checker.trace import originals
 from checker.trace.execute import attend, frequencies, rotate
 from checker.trace.lazy import NoVerdict, missing
 from checker.trace.scaling import scaled
@@ -76,6 +77,15 @@ class Operators:
     def inv_freq(self, base: float, dim: int, scaling: Any) -> Tensor:
         plain = frequencies(base, dim, self.settings.get("device", "cpu"), self.dtype)
         return _referenced(scaled, plain, scaling)
+
+    frequencies = staticmethod(originals.agreeing)
+    angles = staticmethod(originals.angles)
+    defined = staticmethod(originals.defined)
+    original = staticmethod(originals.original)
+
+    def about(self, keys: list[str], function: Any, *args: Any, **kwargs: Any) -> Any:
+        del keys
+        return function(*args, **kwargs)
 
     def heads(self, t: Tensor) -> Tensor:
         return t.reshape([n for n in t.shape if n != 1] if t.ndim > 3 else list(t.shape))

@@ -21,6 +21,8 @@ def scaled(inverse: Any, scaling: Any) -> Any:
     if not scaling:
         return inverse
     given = dict(scaling)
+    if "attention_factor" in given:
+        raise LookupError("no reference for a part of a head that is multiplied")
     match given["rope_type"]:
         case "linear":
             return inverse / given["factor"]

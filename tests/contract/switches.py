@@ -23,6 +23,7 @@ BASE: dict[str, Any] = {
     "rope_base": 500000,
     "rope_dim": 10,
     "rope_scaling": None,
+    "attention_scale": None,
     "sliding_window": None,
     "attention_bias": False,
     "mlp_bias": False,

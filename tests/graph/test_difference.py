@@ -21,7 +21,8 @@ SWITCHES: dict[str, Any] = {
     "hidden_size": 64, "target_hidden_size": 96, "aux_count": 3, "num_hidden_layers": 2,
     "num_attention_heads": 8, "num_key_value_heads": 2, "head_dim": 10, "intermediate_size": 176,
     "vocab_size": 1000, "draft_vocab_size": 500, "rms_norm_eps": 1e-6, "rope_base": 500000,
-    "rope_dim": 10, "rope_scaling": None, "sliding_window": None, "attention_bias": False,
+    "rope_dim": 10, "rope_scaling": None, "attention_scale": None, "sliding_window": None,
+    "attention_bias": False,
     "mlp_bias": False, "qk_norm": True, "norm_before_residual": False, "norm_before_fc": True,
     "fc_norm": False, "norm_output": False, "activation": "silu",
 }  # fmt: skip
