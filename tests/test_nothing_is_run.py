@@ -15,7 +15,7 @@ PACKAGE = Path(__file__).parents[1] / "checker"
 # it, and only what runs inside may run anything.
 INSIDE = {
     PACKAGE / "trace" / f"{name}.py"
-    for name in ("lazy", "native", "parsed", "real", "running", "worker")
+    for name in ("lazy", "native", "originals", "parsed", "real", "running", "worker")
 }
 MODULES = sorted(set(PACKAGE.rglob("*.py")) - INSIDE)
 RUNNERS = {"eval", "exec", "compile", "__import__"}

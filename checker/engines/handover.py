@@ -256,12 +256,17 @@ def _is_rearranged(term: Term, entry: Term) -> bool:
         part for part in held if not part.args
     }:
         return False
-    known = {part.op for part in held} | _MOVING
-    return all(
-        part.op in known or (part.op == "opaque" and part.attr("name") == "reshape")
-        for part in made
-        if part.args
-    )
+    done, moved = _done(made)
+    return moved and done == _done(held)[0]
+
+
+def _done(terms: list[Term]) -> tuple[set[str], bool]:
+    """What is done to values in some terms besides moving them, and whether they are moved."""
+    names = [
+        str(part.attr("name")) if part.op == "opaque" else part.op for part in terms if part.args
+    ]
+    done = {name for name in names if name not in _MOVING and name != "reshape"}
+    return done, len(done) < len(set(names))
 
 
 def _constants(terms: list[Term]) -> set[Term]:

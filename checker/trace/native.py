@@ -121,6 +121,13 @@ class Operators:
     def assume(self, text: str) -> None:
         del text
 
+    def fail(self, reason: str) -> None:
+        raise NoVerdict(reason)
+
+    def run_about(self, *given: Any, **named: Any) -> None:
+        """Statements of the source that numbers do not hang on: a worker is not set up here."""
+        del given, named
+
     def unknown(self, reason: str) -> Any:
         if reason == "fact: the version of torch":
             return torch.__version__
