@@ -123,11 +123,11 @@ _STORING = frozenset(("append", "add", "insert", "setdefault", "put"))
 
 def _given(m: Machine, function: Native, args: list[Value], kwargs: dict[str, Value]) -> None:
     """A function of ours gets these: what is one of several things may be changed by it."""
-    looks = function.name in _LOOKING or function.name.startswith("op.")
-    stores = function.name in _STORING and len(args) == 1
-    for value in (*args, *kwargs.values()):
-        if not (looks or stores):
-            havoc.used(m, value)
+    for value in (*args, *kwargs.values()) if kwargs else args:
+        if isinstance(value, Unknown) and havoc.things_of(value):
+            looks = function.name in _LOOKING or function.name.startswith("op.")
+            if not looks and not (function.name in _STORING and len(args) == 1):
+                havoc.used(m, value)
 
 
 def _unknown(m: Machine, function: Unknown, args: list[Value], kwargs: dict[str, Value]) -> Unknown:
