@@ -18,12 +18,17 @@ WITHIN = 1e-4
 """Tables are made in single precision."""
 
 
+def _names(module: str) -> dict[str, Any]:
+    """The names of a module; none where there is no such module."""
+    try:
+        return importlib.import_module(module).__dict__
+    except ImportError:
+        return {}
+
+
 def defined(module: str, name: str) -> Any:
     """What a module's own statements give a name; None where there is no such module or name."""
-    try:
-        space = importlib.import_module(module).__dict__
-    except ImportError:
-        return None
+    space = _names(module)
     lazy = space.get("__lazy__")
     value = space.get(name) if lazy is None else lazy.value(name)
     return None if value is None or missing(value) else value
@@ -31,10 +36,7 @@ def defined(module: str, name: str) -> Any:
 
 def original(module: str, name: str) -> Any:
     """A function as its module defines it, where a summary stands for it; None if there is none."""
-    try:
-        space = importlib.import_module(module).__dict__
-    except ImportError:
-        return None
+    space = _names(module)
     lazy = space.get("__lazy__")
     if lazy is None:
         return space.get(name)
