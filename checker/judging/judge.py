@@ -393,7 +393,7 @@ def _side_value(
     if shown is None:
         return SideValue()
     leaf = (
-        shown.op in ("param", "input") and whole is not None
+        shown.op in ("param", "input", "const") and whole is not None
     )  # a leaf's line says nothing: its user's does
     places = _places(side, whole if leaf else shown) or _places(side, whole)
     return SideValue(wording.rendered(shown, comparison), places)

@@ -219,3 +219,14 @@ def test_what_a_worker_gives_the_draft_decides(
     assert violated(report) == case.violated, said(report)
     undecided = {c.id for c in report.clauses if c.undecided}
     assert undecided == case.unproven, said(report)
+
+
+def test_a_number_is_shown_where_it_is_used(copies: Copies) -> None:
+    """A distance between positions: not where such a number came up first."""
+    report = check(copies.plain(TRAINER), copies.plain(server(OLD)), renames=renames(OLD))
+    (found,) = (clause for clause in report.clauses if clause.id == "positions")
+    assert [place.path for place in found.serve.locations] == [FIRST], said(report)
+    (place,) = found.train.locations
+    text = (copies.folders[TRAINER] / place.path).read_text("utf-8")
+    line = text.splitlines()[place.line - 1]
+    assert "position_ids" in line, line
