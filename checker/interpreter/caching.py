@@ -31,7 +31,7 @@ def call(
 ) -> Value:
     """What a function gives that keeps its results."""
     try:
-        key = (function, equality.as_key(m, (*args, *sorted(kwargs), *kwargs.values())))
+        key = (function, equality.as_key(m, (tuple(args), tuple(kwargs.items()))))
     except (Raised, Stuck):
         m.check_budget()
         return work()

@@ -56,6 +56,25 @@ def test_results_are_kept_by_what_was_given(
     assert (found.error is None) == (boundaries is not None)
 
 
+@pytest.mark.parametrize(
+    ("test", "kept"),
+    [
+        ("if i in ids(a=1, b=2):", True),
+        ("if i in ids(a=2, b=1):", False),
+        ("if i in ids(b=1, a=2):", False),
+        ("if i in ids(1, b=2):", False),
+    ],
+)
+def test_which_name_a_value_was_given_by_counts(test: str, kept: bool, tmp_path: Path) -> None:
+    edits = (
+        (IMPORT, "import functools\n" + IMPORT),
+        (MIXER, f"@functools.cache\ndef ids(a, b):\n    return []\n{MIXER}"),
+        (SET, "ids(a=1, b=2).extend(i + 1 for i in layer_ids)"),
+        (TEST, test),
+    )
+    assert (ask(tmp_path, (3, 5), *edits).boundaries == (4, 6)) is kept
+
+
 def test_each_other_function_gives_a_new_one(tmp_path: Path) -> None:
     edits = (
         (MIXER, FUNCTION + MIXER),
